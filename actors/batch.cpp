@@ -1,0 +1,229 @@
+#include "actors/batch.hpp"
+
+#include "actors/record_node.hpp"
+#include "wire/record_reader.hpp"
+
+#include <partita/contract.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace partita::actors {
+namespace {
+
+bool may_follow(batch_state from, batch_state to) noexcept {
+  using enum batch_state;
+  switch (from) {
+    case open:
+      return to == sealed || to == failed;
+    case sealed:
+      return to == in_flight || to == failed;
+    case in_flight:
+      return to == awaiting_retry || to == delivered || to == failed;
+    case awaiting_retry:
+      return to == in_flight || to == sealed || to == failed;
+    case delivered:
+      return false;
+    case failed:
+      return to == sealed;  // kept for recover(): a new submission
+  }
+  return false;
+}
+
+}  // namespace
+
+batch::batch(wire::segment_pool* pool, void* owner) : pool_(pool), owner_(owner), builder_(pool) {
+  kind = command_kind::batch;
+}
+
+void batch::reset() {
+  PARTITA_ASSERT(next_in_queue == nullptr);
+  PARTITA_ASSERT(!attempts.under_way());
+  state_ = batch_state::open;
+  frozen_ = false;
+  builder_ = wire::batch_builder(pool_);
+  sealed_ = wire::sealed_batch();
+  entries_.clear();
+  cost_ = 0;
+  first_ordinal_ = 0;
+  attempts = {};
+  note = {};
+  retry_at = {};
+  same_code_repeats = 0;
+  last_code = broker_errc::none;
+  last_cause = {};
+  hopeless.reset();
+  acknowledged_offset.reset();
+  log_append_time_ms = -1;
+  footing = 0;
+  submission = 0;
+  failure = {fate::unknown, {}, {}, limit::none, 0};
+  first_ticket = 0;
+  doubted_before_last = false;
+  orphaned = false;
+}
+
+void batch::enter(batch_state next) {
+  PARTITA_ASSERT(may_follow(state_, next), static_cast<int>(state_), static_cast<int>(next));
+  state_ = next;
+}
+
+bool batch::fits(const record_node& node, std::size_t bytes_max,
+                 std::size_t records_max) const noexcept {
+  if (frozen_ || state_ != batch_state::open) return false;
+  if (entries_.empty()) return true;  // a record larger than a batch gets one of its own
+  const std::int64_t delta = node.timestamp_ms - builder_.base_timestamp();
+  if (delta != static_cast<std::int32_t>(delta)) return false;  // completion_entry keeps 32 bits
+  return entries_.size() < records_max &&
+         builder_.size_with(node.timestamp_ms, node.tail_size) <= bytes_max;
+}
+
+void batch::append(const record_node& node, std::uint64_t ordinal, instant deadline, instant now) {
+  PARTITA_ASSERT(state_ == batch_state::open && !frozen_, static_cast<int>(state_));
+  if (entries_.empty()) {
+    first_ordinal_ = ordinal;
+    deadline_ = deadline;
+    opened_at_ = now;
+  }
+  PARTITA_ASSERT(ordinal == first_ordinal_ + entries_.size(), ordinal, first_ordinal_);
+  builder_.append(node.timestamp_ms, node.tail());
+  const auto later = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - deadline_);
+  entries_.push_back({node.target, node.data, static_cast<std::uint32_t>(entries_.size()),
+                      static_cast<std::int32_t>(node.timestamp_ms - builder_.base_timestamp()),
+                      static_cast<std::uint32_t>(std::max<std::int64_t>(0, later.count())),
+                      node.key_hash});
+  cost_ += record_cost(node.tail_size);
+}
+
+void batch::stamp(const wire::batch_stamp& tuple, wire::codec codec, int level) {
+  PARTITA_ASSERT(!attempts.in_doubt() && !attempts.under_way());
+  PARTITA_ASSERT(state_ == batch_state::open || state_ == batch_state::sealed,
+                 static_cast<int>(state_));
+  if (frozen_) {
+    sealed_.restamp(tuple);
+  } else {
+    sealed_ = builder_.seal(tuple, codec, level);
+    frozen_ = true;
+  }
+  if (state_ == batch_state::open) enter(batch_state::sealed);
+}
+
+void batch::freeze() {
+  if (frozen_) return;
+  sealed_ = builder_.seal(wire::batch_stamp::none());
+  frozen_ = true;
+  if (state_ == batch_state::open) enter(batch_state::sealed);
+}
+
+std::size_t batch::size() const noexcept { return frozen_ ? sealed_.size() : builder_.size(); }
+
+std::int64_t batch::base_timestamp() const noexcept {
+  return frozen_ ? sealed_.base_timestamp() : builder_.base_timestamp();
+}
+
+std::int64_t batch::max_timestamp() const noexcept {
+  return frozen_ ? sealed_.max_timestamp() : builder_.max_timestamp();
+}
+
+std::size_t batch::expired_prefix(instant now) const noexcept {
+  std::size_t expired = 0;
+  while (expired < entries_.size() &&
+         deadline_ + std::chrono::milliseconds(entries_[expired].admitted_delta_ms) <= now)
+    ++expired;
+  return expired;
+}
+
+void batch::for_each_record(const std::function<void(std::size_t, const record&)>& visit) {
+  freeze();
+  const std::vector<std::byte> flat = sealed_.bytes().flatten();
+  wire::record_reader reader(flat, wire::decompressed_batch_limit_default, wire::checksum::skip);
+  wire::record_view view;
+  std::size_t index = 0;
+  while (reader.next(view)) {
+    record one;
+    one.key = view.key;
+    one.value = view.value;
+    one.headers = view.headers;
+    one.timestamp = timestamp(std::chrono::milliseconds(view.timestamp_ms));
+    visit(index++, one);
+  }
+  PARTITA_ASSERT(!reader.error() && index == entries_.size(), index, entries_.size());
+}
+
+void batch::split_front(std::size_t moved, batch& front) {
+  PARTITA_ASSERT(moved < entries_.size(), moved, entries_.size());
+  PARTITA_ASSERT(attempts.attempts() == 0 && front.empty());
+  const std::vector<completion_entry> waiting = entries_;
+  const instant first_deadline = deadline_;
+  wire::batch_builder rest(pool_);
+  wire::batch_builder taken(pool_);
+  std::vector<std::byte> tail;
+  front.cost_ = cost_ = 0;
+  for_each_record([&](std::size_t index, const record& one) {
+    tail.resize(wire::record_tail_size(one));
+    wire::encode_record_tail(one, tail.data());
+    (index < moved ? taken : rest).append(one.timestamp->time_since_epoch().count(), tail);
+    (index < moved ? front.cost_ : cost_) += record_cost(tail.size());
+  });
+  front.entries_.assign(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(moved));
+  entries_.assign(waiting.begin() + static_cast<std::ptrdiff_t>(moved), waiting.end());
+  const auto shift = static_cast<std::int32_t>(rest.base_timestamp() - base_timestamp());
+  const std::uint32_t later = entries_.front().admitted_delta_ms;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    entries_[i].position = static_cast<std::uint32_t>(i);
+    entries_[i].timestamp_delta_ms -= shift;
+    entries_[i].admitted_delta_ms -= later;
+  }
+  front.first_ordinal_ = first_ordinal_;
+  front.deadline_ = first_deadline;
+  front.opened_at_ = opened_at_;
+  front.builder_ = std::move(taken);
+  first_ordinal_ += moved;
+  deadline_ = first_deadline + std::chrono::milliseconds(later);
+  builder_ = std::move(rest);
+  sealed_ = wire::sealed_batch();
+  frozen_ = false;
+  state_ = batch_state::open;  // it was never sent: freezing only made it readable
+}
+
+void batch::copy_records(std::vector<owned_record>& out) {
+  for_each_record([&](std::size_t, const record& one) {
+    owned_record copy;
+    if (one.key) copy.key.emplace(*one.key);
+    if (one.value) copy.value.emplace(*one.value);
+    for (const header& field : one.headers) {
+      owned_header kept{std::string(field.key), std::nullopt};
+      if (field.value) kept.value.emplace(*field.value);
+      copy.headers.push_back(std::move(kept));
+    }
+    copy.timestamp = *one.timestamp;
+    out.push_back(std::move(copy));
+  });
+}
+
+void batch::resubmit(completion_target* target, std::uint64_t first_index, std::uint64_t position,
+                     instant deadline) {
+  PARTITA_ASSERT(state_ == batch_state::failed && !attempts.under_way(), static_cast<int>(state_));
+  freeze();
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    entries_[i].target = target;
+    entries_[i].data = first_index + i;
+    entries_[i].admitted_delta_ms = 0;
+  }
+  attempts = {};
+  doubted_before_last = false;
+  hopeless.reset();
+  acknowledged_offset.reset();
+  log_append_time_ms = -1;
+  same_code_repeats = 0;
+  last_code = broker_errc::none;
+  last_cause = {};
+  first_ticket = 0;  // or its next failure would carry the first one's
+  retry_at = {};
+  submission = position;
+  deadline_ = deadline;
+  enter(batch_state::sealed);
+}
+
+}  // namespace partita::actors

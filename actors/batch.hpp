@@ -1,0 +1,142 @@
+// One batch of a partition: its records' bytes, who waits for them, its tuple, state and attempts.
+//
+// It is itself a node of the partition's inbox: the broker's answer travels in it, so that
+// returning one allocates nothing.
+//
+// Invariants
+// 1. Records go in while it is open. Sealing freezes the bytes; a newer tuple may be stamped on
+// only
+//    while no attempt can have been appended (L1, L2).
+// 2. enter() is the only way to another state, and refuses illegal moves.
+// 3. Entries are in the order of the records. Removing entries is possible only without a tuple.
+//
+// Threads: owned by its partition; while an attempt is outstanding the connection reads bytes()
+// too.
+#pragma once
+
+#include "actors/completion.hpp"
+#include "actors/inbox.hpp"
+#include "actors/instant.hpp"
+#include "actors/record_node.hpp"
+#include "actors/partition_effects.hpp"
+#include "actors/verdict.hpp"
+
+#include "wire/record_batch.hpp"
+
+#include <partita/record.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+namespace partita::actors {
+
+enum class batch_state : std::uint8_t {
+  open,            ///< takes records
+  sealed,          ///< bytes final, no tuple in use
+  in_flight,       ///< an attempt is outstanding
+  awaiting_retry,  ///< keeps its tuple
+  delivered,       ///< acknowledged; waits for older batches
+  failed,          ///< answered as failed
+};
+
+/// An attempt's end, noted in the batch on its way back to the partition.
+struct attempt_note {
+  attempt_end end;
+  std::int64_t log_append_time_ms = -1;
+  std::error_code cause;  ///< of an attempt that ended without an answer
+};
+
+class batch final : public command {
+ public:
+  batch(wire::segment_pool* pool, void* owner);
+  batch(const batch&) = delete;
+  batch& operator=(const batch&) = delete;
+
+  /// Empties it for another use; keeps the memory of its entries.
+  void reset();
+
+  [[nodiscard]] batch_state state() const noexcept { return state_; }
+  void enter(batch_state next);
+
+  /// The partition actor that gets it back.
+  [[nodiscard]] void* owner() const noexcept { return owner_; }
+  void set_owner(void* owner) noexcept { owner_ = owner; }
+
+  // Filling
+  [[nodiscard]] bool fits(const record_node& node, std::size_t bytes_max,
+                          std::size_t records_max) const noexcept;
+  void append(const record_node& node, std::uint64_t ordinal, instant deadline, instant now);
+
+  // Sealing
+  /// Freezes the bytes under this tuple, or renumbers a sealed batch that has none in use.
+  void stamp(const wire::batch_stamp& tuple, wire::codec codec, int level);
+  [[nodiscard]] const wire::sealed_batch& bytes() const noexcept { return sealed_; }
+  [[nodiscard]] wire::batch_stamp tuple() const noexcept { return sealed_.stamp(); }
+
+  [[nodiscard]] std::size_t count() const noexcept { return entries_.size(); }
+  [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
+  /// What it takes of a request, before compression while it is open.
+  [[nodiscard]] std::size_t size() const noexcept;
+  /// What its records hold of the budget.
+  [[nodiscard]] std::size_t cost() const noexcept { return cost_; }
+  [[nodiscard]] std::uint64_t first_ordinal() const noexcept { return first_ordinal_; }
+  /// The deadline of its oldest record; the batch expires as a whole once it was sent.
+  [[nodiscard]] instant deadline() const noexcept { return deadline_; }
+  [[nodiscard]] instant opened_at() const noexcept { return opened_at_; }
+  [[nodiscard]] std::int64_t base_timestamp() const noexcept;
+  [[nodiscard]] std::int64_t max_timestamp() const noexcept;
+  [[nodiscard]] std::vector<completion_entry>& entries() noexcept { return entries_; }
+  [[nodiscard]] const std::vector<completion_entry>& entries() const noexcept { return entries_; }
+
+  // Without a tuple in use
+  /// How many records at its front have a deadline at or before `now`.
+  [[nodiscard]] std::size_t expired_prefix(instant now) const noexcept;
+  /// Moves the first `count` records, and who waits for them, into the empty batch `front`. Never
+  /// sent batches only.
+  void split_front(std::size_t count, batch& front);
+  /// Appends all records to `out`.
+  void copy_records(std::vector<owned_record>& out);
+  /// Makes it a new submission: other waiters, a deadline that begins now.
+  void resubmit(completion_target* target, std::uint64_t first_index, std::uint64_t position,
+                instant deadline);
+
+  // What the partition notes down
+  attempt_tally attempts;
+  attempt_note note;
+  instant retry_at{};
+  bool doubted_before_last = false;  ///< doubt left by the attempts before the last one that ended
+  int same_code_repeats = 0;
+  broker_errc last_code = broker_errc::none;
+  std::error_code last_cause;
+  std::optional<attempt_note> hopeless;  ///< an answer that ends it as soon as it is the oldest
+  std::optional<offset> acknowledged_offset;
+  std::int64_t log_append_time_ms = -1;
+  std::uint32_t footing = 0;     ///< the partition's, when the last attempt began
+  std::uint64_t submission = 0;  ///< 0, or where in the order of commands it was resubmitted
+  failure_facts failure{fate::unknown, {}, {}, limit::none, 0};  ///< once failed
+  std::uint64_t first_ticket = 0;  ///< of its first record, if unknown
+  bool orphaned = false;           ///< nobody needs it but its outstanding attempt (L7)
+  batch* next_in_queue = nullptr;
+
+ private:
+  void freeze();
+  void for_each_record(const std::function<void(std::size_t, const record&)>& visit);
+
+  batch_state state_ = batch_state::open;
+  bool frozen_ = false;
+  wire::segment_pool* pool_;
+  void* owner_;
+  wire::batch_builder builder_;
+  wire::sealed_batch sealed_;
+  std::vector<completion_entry> entries_;
+  std::size_t cost_ = 0;
+  std::uint64_t first_ordinal_ = 0;
+  instant deadline_{};
+  instant opened_at_{};
+};
+
+}  // namespace partita::actors

@@ -1,0 +1,250 @@
+#include "actors/broker_actor.hpp"
+
+#include "actors/partition_actor.hpp"
+#include "actors/retry.hpp"
+#include "wire/messages/produce.hpp"
+
+#include <partita/contract.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace partita::actors {
+namespace {
+
+/// What a request adds around its batches, at most, per partition (index, length, tags, topic
+/// name).
+constexpr std::size_t request_overhead = 512;
+
+}  // namespace
+
+broker_actor::broker_actor(broker_id id, const broker_settings& settings, producer_shared& shared,
+                           cluster_services& cluster)
+    : id_(id),
+      settings_(settings),
+      shared_(shared),
+      cluster_(cluster),
+      connection_(settings.connection, *this),
+      timer_(
+          [](timer_node& node) noexcept { static_cast<broker_actor*>(node.owner)->timer_fired(); },
+          this) {
+  pump_command_.kind = broker_pump_kind;
+}
+
+broker_actor::~broker_actor() = default;
+
+// Partitions
+
+void broker_actor::add(partition_actor& ready, std::size_t bytes) {
+  outbox_.add(ready, bytes);
+  wake();
+}
+
+void broker_actor::remove(partition_actor& gone) { outbox_.remove(gone); }
+
+/// Asks for a turn, behind the partitions that are about to become ready in this round: they share
+/// the request.
+void broker_actor::wake() {
+  if (stopping_ || std::exchange(woken_, true)) return;
+  if (!self()->push(pump_command_)) woken_ = false;
+}
+
+void broker_actor::on_command(command& what) {
+  if (what.kind == broker_pump_kind) {
+    woken_ = false;
+  } else if (what.kind == broker_address_kind) {
+    auto& address = static_cast<broker_address_command&>(what);
+    const bool moved = address.host != host_ || address.port != port_;
+    host_ = std::move(address.host);
+    port_ = address.port;
+    delete &address;
+    if (moved && !connection_.is_down()) {
+      connection_.close(client_errc::connection_closed);
+      ++disconnects_;
+    }
+  } else {
+    PARTITA_ASSERT(what.kind == broker_task_kind, static_cast<int>(what.kind));
+    static_cast<broker_task&>(what).run(*this);
+  }
+}
+
+void broker_actor::on_turn_end() { pump(); }
+
+// Sending
+
+void broker_actor::pump() {
+  if (stopping_ || outbox_.empty() || port_ == 0) return;
+  if (lane_->now() < not_before_) return retry_later(not_before_);
+  if (connection_.is_down()) return connect();
+  if (!connection_.ready()) return;
+  while (!outbox_.empty() && exchanges_.size() < settings_.requests_in_flight_max)
+    if (!send_one()) return;
+}
+
+bool broker_actor::send_one() {
+  const instant now = lane_->now();
+  produce_exchange exchange(next_cookie_++);
+  const outbox_limits limits{
+      settings_.request_bytes_max - std::min(settings_.request_bytes_max / 2, request_overhead),
+      std::numeric_limits<std::size_t>::max()};
+  outbox_pick picked = outbox_.pick(limits, [now](outbox_node& node) {
+    const std::size_t bytes = static_cast<partition_actor&>(node).next_bytes(now);
+    return bytes;
+  });
+  if (picked.empty()) return false;
+  while (outbox_node* node = picked.pop()) {
+    auto& partition = static_cast<partition_actor&>(*node);
+    if (batch* sent = partition.next_to_send(connection_.number(), now))
+      exchange.add(partition.topic(), partition.topic_identity(), partition.index(), *sent);
+  }
+  if (exchange.empty()) return true;
+
+  std::int16_t version = *connection_.version_of(wire::api_key::produce);
+  if (!exchange.ids_known()) version = std::min<std::int16_t>(version, 12);
+  wire::encoded_frame encoded = exchange.encode(version, settings_.required_acks,
+                                                settings_.request_timeout, connection_.client_id());
+  PARTITA_ASSERT(!encoded.error, encoded.error.value());
+  const std::uint64_t cookie = exchange.cookie();
+  exchanges_.push_back(std::move(exchange));
+  ++requests_;
+  last_used_ = now;
+  connection_.send(std::move(encoded.frame), wire::api_key::produce, version, cookie,
+                   settings_.required_acks != acks::none);
+  return connection_.ready();
+}
+
+void broker_actor::connect() { connection_.open(*lane_, host_, port_); }
+
+void broker_actor::retry_later(instant at) {
+  if (!timer_.armed() || timer_.deadline() > at) lane_->arm(timer_, at);
+}
+
+void broker_actor::timer_fired() {
+  if (stopping_) return;
+  if (!outbox_.empty()) return wake();
+  if (settings_.idle_max.count() > 0 && connection_.ready() && exchanges_.empty() &&
+      lane_->now() - last_used_ >= settings_.idle_max) {
+    connection_.close(client_errc::connection_closed);
+    return;
+  }
+  arm_idle();
+}
+
+void broker_actor::arm_idle() {
+  if (settings_.idle_max.count() > 0 && connection_.ready())
+    retry_later(last_used_ + settings_.idle_max);
+}
+
+// The connection
+
+void broker_actor::on_ready() {
+  failed_connects_ = 0;
+  last_used_ = lane_->now();
+  arm_idle();
+  wake();
+}
+
+void broker_actor::on_sent(std::uint64_t cookie) {
+  const auto found = std::find_if(exchanges_.begin(), exchanges_.end(),
+                                  [&](const auto& each) { return each.cookie() == cookie; });
+  PARTITA_ASSERT(found != exchanges_.end());
+  // From here on the broker may execute it (L3).
+  found->for_each([](batch& sent) { sent.attempts.frame_may_have_left(); });
+}
+
+void broker_actor::on_answer(const wire::session_answer& answer, std::int16_t version) {
+  PARTITA_ASSERT(!exchanges_.empty() && exchanges_.front().cookie() == answer.cookie);
+  const produce_exchange exchange = std::move(exchanges_.front());
+  exchanges_.pop_front();
+  auto decoded = wire::decode_response<wire::produce_response>(version, answer.body());
+  std::string wrong = decoded.ok() ? exchange.match(decoded.value, version)
+                                   : decoded.failure.describe("Produce", version);
+  if (!wrong.empty()) {
+    exchange.for_each([](batch& sent) {
+      sent.note = attempt_note{attempt_end::answer_lost(), -1, client_errc::malformed_answer};
+      static_cast<partition_actor*>(sent.owner())->give_back(sent, batch_return::lost);
+    });
+    return connection_.distrust(
+        decoded.ok() ? client_errc::unexpected_answer : client_errc::malformed_answer,
+        host_ + ":" + std::to_string(port_) + ": " + wrong);
+  }
+  exchange.for_each([](batch& sent) {
+    const bool found = sent.note.end.stage == attempt_stage::answered;
+    static_cast<partition_actor*>(sent.owner())
+        ->give_back(sent, found ? batch_return::answered : batch_return::lost);
+  });
+  throttle(decoded.value.throttle_time_ms);
+  if (!outbox_.empty()) wake();
+}
+
+/// The broker answers at once and then mutes the channel; the client must hold back too (KIP-219).
+void broker_actor::throttle(std::int32_t throttle_ms) {
+  if (throttle_ms <= 0) return;
+  not_before_ = std::max(not_before_, lane_->now() + std::chrono::milliseconds(throttle_ms));
+}
+
+void broker_actor::on_ended(std::uint64_t cookie, bool handed_over, std::error_code reason) {
+  const auto found = std::find_if(exchanges_.begin(), exchanges_.end(),
+                                  [&](const auto& each) { return each.cookie() == cookie; });
+  PARTITA_ASSERT(found != exchanges_.end());
+  const produce_exchange exchange = std::move(*found);
+  exchanges_.erase(found);
+  const bool never_answered = handed_over && !reason && settings_.required_acks == acks::none;
+  batch_return how = handed_over ? batch_return::lost : batch_return::not_sent;
+  if (never_answered) how = batch_return::never_answered;
+  exchange.for_each([&](batch& sent) {
+    if (handed_over && !never_answered && reason == client_errc::connection_closed)
+      sent.note.cause = client_errc::answer_lost;
+    else
+      sent.note.cause = reason;
+    static_cast<partition_actor*>(sent.owner())->give_back(sent, how);
+  });
+  if (!outbox_.empty()) wake();
+}
+
+void broker_actor::on_down(std::error_code code, const std::string& text) {
+  ++disconnects_;
+  last_error_ = code;
+  last_error_text_ = text;
+  shared_.log(log_level::warning, [&] {
+    return "broker " + std::to_string(id_.value) + ": " + text + " (" + code.message() + ")";
+  });
+  cluster_.refresh_metadata();
+  ++failed_connects_;
+  not_before_ =
+      lane_->now() + backoff_after({settings_.reconnect_backoff, settings_.reconnect_backoff_max},
+                                   failed_connects_, lane_->random().fraction());
+  if (!outbox_.empty()) retry_later(not_before_);
+}
+
+broker_status broker_actor::status() const {
+  broker_status snapshot;
+  snapshot.id = id_;
+  snapshot.host = host_;
+  snapshot.port = port_;
+  snapshot.connected = connection_.ready();
+  snapshot.requests_in_flight = static_cast<int>(exchanges_.size());
+  snapshot.requests = requests_;
+  snapshot.disconnects = disconnects_;
+  snapshot.last_error = last_error_;
+  snapshot.last_error_text = last_error_text_;
+  return snapshot;
+}
+
+// The stop
+
+void broker_actor::on_refused(command& what) noexcept {
+  if (what.kind == broker_address_kind)
+    delete static_cast<broker_address_command*>(&what);
+  else if (what.kind == broker_task_kind)
+    static_cast<broker_task&>(what).refuse();
+}
+
+void broker_actor::on_stopped() noexcept {
+  stopping_ = true;
+  lane_->cancel(timer_);
+  connection_.close(client_errc::closed);
+}
+
+}  // namespace partita::actors

@@ -1,0 +1,75 @@
+#include "actors/completion.hpp"
+
+namespace partita::actors {
+
+namespace {
+
+timestamp at_ms(std::int64_t milliseconds) {
+  return timestamp{std::chrono::milliseconds{milliseconds}};
+}
+
+void count(const completion_answer& answer, std::size_t records,
+           completion_observer& observer) noexcept {
+  if (answer.is_delivered())
+    observer.delivered += records;
+  else if (answer.failure()->fate == fate::not_written)
+    observer.not_written += records;
+  else
+    observer.unknown += records;
+}
+
+}  // namespace
+
+outcome completion_answer::for_entry(const completion_entry& entry) const {
+  if (failure_ != nullptr) {
+    failed copy = *failure_;
+    if (copy.ticket.value != 0) copy.ticket.value += entry.position;
+    return copy;
+  }
+  delivered copy{success_.partition, {}, {}};
+  if (success_.base_offset.known())
+    copy.offset = offset{success_.base_offset.value + entry.position};
+  copy.timestamp = success_.log_append_time_ms >= 0
+                       ? at_ms(success_.log_append_time_ms)
+                       : at_ms(success_.base_timestamp_ms + entry.timestamp_delta_ms);
+  return copy;
+}
+
+void completion_run::report(std::exception_ptr what) const noexcept {
+  ++observer_.exceptions;
+  if (observer_.on_exception != nullptr) observer_.on_exception(observer_.context, std::move(what));
+}
+
+void complete_all(std::span<const completion_entry> entries, const completion_answer& answer,
+                  completion_observer& observer) noexcept {
+  count(answer, entries.size(), observer);
+  std::size_t first = 0;
+  while (first < entries.size()) {
+    completion_target* const target = entries[first].target;
+    std::size_t end = first + 1;
+    while (end < entries.size() && entries[end].target == target) ++end;
+    if (target != nullptr) {
+      ++observer.runs;
+      target->complete(completion_run(entries.subspan(first, end - first), answer, observer));
+    }
+    first = end;
+  }
+}
+
+}  // namespace partita::actors
+
+namespace partita::detail {
+
+std::size_t run_size(const actors::completion_run& run) noexcept { return run.size(); }
+
+std::uint64_t run_data(const actors::completion_run& run, std::size_t index) noexcept {
+  return run.data(index);
+}
+
+void run_call(const actors::completion_run& run, std::size_t index,
+              void (*code)(void* context, const outcome& answer), void* context) noexcept {
+  auto guarded = [&](const outcome& answer) { code(context, answer); };
+  run.call(guarded, index);
+}
+
+}  // namespace partita::detail

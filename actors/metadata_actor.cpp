@@ -1,0 +1,272 @@
+// Asking the cluster. What an answer changes is in metadata_changes.cpp.
+#include "actors/metadata_actor.hpp"
+
+#include "actors/partition_actor.hpp"
+#include "actors/retry.hpp"
+#include "wire/messages/init_producer_id.hpp"
+
+#include <partita/contract.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace partita::actors {
+namespace {
+
+constexpr std::uint64_t metadata_cookie = 1;
+constexpr std::uint64_t id_cookie = 2;
+
+}  // namespace
+
+metadata_actor::metadata_actor(const metadata_settings& settings, producer_shared& shared,
+                               topic_routes& routes, runtime& actors)
+    : settings_(settings),
+      shared_(shared),
+      routes_(routes),
+      actors_(actors),
+      connection_(settings.connection, *this),
+      map_(std::make_shared<const cluster_map>()),
+      timer_(
+          [](timer_node& node) noexcept {
+            auto* self = static_cast<metadata_actor*>(node.owner);
+            if (std::exchange(self->wake_queued_, true)) return;
+            if (!self->self()->push(self->wake_command_)) self->wake_queued_ = false;
+          },
+          this) {
+  PARTITA_EXPECTS(!settings_.bootstrap.empty());
+  wake_command_.kind = command_kind::timer;
+}
+
+metadata_actor::~metadata_actor() = default;
+
+// From any thread
+
+void metadata_actor::want_topic(topic_route& route) noexcept {
+  if (route.wanted.exchange(true, std::memory_order_acq_rel)) return;
+  auto* wanted = new metadata_command;
+  wanted->kind = metadata_command_kind;
+  wanted->topic = &route;
+  if (!self()->push(*wanted)) delete wanted;
+}
+
+void metadata_actor::refresh_metadata() noexcept {
+  if (refresh_wanted_.exchange(true, std::memory_order_acq_rel)) return;
+  auto* nudge = new metadata_command;
+  nudge->kind = metadata_command_kind;
+  if (!self()->push(*nudge)) delete nudge;
+}
+
+void metadata_actor::want_producer_id(partition_actor& asking, bool fresh) noexcept {
+  auto* wanted = new metadata_command;
+  wanted->kind = metadata_command_kind;
+  wanted->asks_for_id = &asking;
+  wanted->fresh = fresh;
+  if (!self()->push(*wanted)) delete wanted;
+}
+
+// The turn
+
+void metadata_actor::on_command(command& what) {
+  if (what.kind == command_kind::timer) {
+    wake_queued_ = false;
+    return;
+  }
+  if (what.kind == metadata_task_kind) return static_cast<metadata_task&>(what).run(*this);
+  const std::unique_ptr<metadata_command> asked(static_cast<metadata_command*>(&what));
+  if (asked->topic != nullptr) {
+    if (std::find(interesting_.begin(), interesting_.end(), asked->topic) == interesting_.end())
+      interesting_.push_back(asked->topic);
+    refresh_wanted_.store(true, std::memory_order_release);
+  } else if (asked->asks_for_id != nullptr) {
+    const producer_id known = ids_.want(*asked->asks_for_id, asked->fresh);
+    if (!known.known()) return;
+    auto* news = new producer_id_command;
+    news->kind = producer_id_command_kind;
+    news->id = known;
+    news->epoch = 0;
+    if (!asked->asks_for_id->handle().push(*news)) delete news;
+  }
+}
+
+void metadata_actor::on_turn_end() { pump(); }
+
+bool metadata_actor::needs_cluster(instant now) const {
+  return refresh_wanted_.load(std::memory_order_acquire) || ids_.hungry() ||
+         (!interesting_.empty() && now >= refreshed_at_ + settings_.max_age);
+}
+
+void metadata_actor::pump() {
+  if (stopping_) return;
+  const instant now = home().now();
+  home().cancel(timer_);
+  expire_waiting();
+  if (!interesting_.empty()) arm(std::max(refreshed_at_ + settings_.max_age, now));
+  if (!needs_cluster(now)) return;
+  if (connection_.is_down()) {
+    if (now < connect_not_before_) return arm(connect_not_before_);
+    return connect();
+  }
+  if (!connection_.ready()) return;
+  const bool refresh =
+      refresh_wanted_.load(std::memory_order_acquire) || now >= refreshed_at_ + settings_.max_age;
+  if (refresh && !asking_metadata_) {
+    if (now < refresh_not_before_)
+      arm(refresh_not_before_);
+    else
+      ask_for_metadata();
+  }
+  if (ids_.hungry() && !asking_id_ && connection_.ready()) {
+    if (now < id_not_before_)
+      arm(id_not_before_);
+    else
+      ask_for_id();
+  }
+}
+
+void metadata_actor::arm(instant at) {
+  if (at == never) return;
+  if (!timer_.armed() || timer_.deadline() > at) home().arm(timer_, at);
+}
+
+/// Known brokers first, then the bootstrap servers again (KIP-899), in turn.
+void metadata_actor::connect() {
+  const auto known = map_->brokers();
+  const std::size_t candidates = known.size() + settings_.bootstrap.size();
+  const std::size_t chosen = next_candidate_ % candidates;
+  if (chosen < known.size()) {
+    connection_.open(home(), known[chosen].host, static_cast<std::uint16_t>(known[chosen].port));
+  } else {
+    const bootstrap_address& server = settings_.bootstrap[chosen - known.size()];
+    connection_.open(home(), server.host, server.port);
+  }
+}
+
+void metadata_actor::ask_for_metadata() {
+  wire::metadata_request ask;
+  ask.topics.emplace();
+  for (const topic_route* route : interesting_) ask.topics->push_back({{}, route->name()});
+  ask.allow_auto_topic_creation = settings_.auto_create_topics;
+  // What asks from now on wants an answer that is newer than this one.
+  refresh_wanted_.store(false, std::memory_order_release);
+  asking_metadata_ = connection_.request(ask, metadata_cookie);
+}
+
+void metadata_actor::ask_for_id() {
+  wire::init_producer_id_request ask;
+  ask.transaction_timeout_ms =
+      60'000;  // looked at for transactional ids only, but must be positive
+  asking_id_ = connection_.request(ask, id_cookie);
+  if (asking_id_) return;
+  for (partition_actor* each : ids_.refuse()) {
+    auto* news = new producer_id_command;
+    news->kind = producer_id_command_kind;
+    news->error = client_errc::unsupported_version;
+    if (!each->handle().push(*news)) delete news;
+  }
+}
+
+// The connection
+
+void metadata_actor::on_ready() {
+  failed_connects_ = 0;
+  pump();
+}
+
+void metadata_actor::on_answer(const wire::session_answer& answer, std::int16_t version) {
+  if (answer.cookie == metadata_cookie)
+    take_metadata(answer, version);
+  else
+    take_id(answer, version);
+  pump();
+}
+
+void metadata_actor::on_ended(std::uint64_t cookie, bool, std::error_code) {
+  if (cookie == metadata_cookie) {
+    asking_metadata_ = false;
+    refresh_wanted_.store(true, std::memory_order_release);
+  } else {
+    asking_id_ = false;
+  }
+}
+
+void metadata_actor::on_down(std::error_code code, const std::string& text) {
+  ++next_candidate_;
+  ++failed_connects_;
+  const instant now = home().now();
+  connect_not_before_ =
+      now + backoff_after({settings_.reconnect_backoff, settings_.reconnect_backoff_max},
+                          failed_connects_, home().random().fraction());
+  if (!stopping_ && needs_cluster(now)) {
+    error_ = code;
+    error_text_ = text;
+    shared_.log(log_level::warning,
+                [&] { return "cluster: " + text + " (" + code.message() + ")"; });
+    arm(connect_not_before_);
+  }
+}
+
+void metadata_actor::take_id(const wire::session_answer& answer, std::int16_t version) {
+  asking_id_ = false;
+  auto decoded = wire::decode_response<wire::init_producer_id_response>(version, answer.body());
+  if (!decoded.ok()) {
+    return connection_.distrust(client_errc::malformed_answer,
+                                decoded.failure.describe("InitProducerId", version));
+  }
+  const broker_errc code = decoded.value.error_code;
+  if (code == broker_errc::none && decoded.value.producer_id.known()) {
+    id_attempts_ = 0;
+    for (const id_source::grant& grant : ids_.feed(decoded.value.producer_id)) {
+      auto* news = new producer_id_command;
+      news->kind = producer_id_command_kind;
+      news->id = grant.id;
+      news->epoch = decoded.value.producer_epoch;
+      if (!grant.to->handle().push(*news)) delete news;
+    }
+    return;
+  }
+  shared_.log(log_level::warning,
+              [&] { return "no producer id: " + make_error_code(code).message(); });
+  // 14, 15, 16 and their like pass; a refusal is told to those who wait, who ask again for new
+  // records.
+  if (code == broker_errc::cluster_authorization_failed) {
+    for (partition_actor* each : ids_.refuse()) {
+      auto* news = new producer_id_command;
+      news->kind = producer_id_command_kind;
+      news->error = code;
+      if (!each->handle().push(*news)) delete news;
+    }
+  }
+  id_not_before_ =
+      home().now() + backoff_after({settings_.retry_backoff, settings_.retry_backoff_max},
+                                   ++id_attempts_, home().random().fraction());
+}
+
+// Waiting records and the stop
+
+void metadata_actor::answer_in_route(void* self, record_node& node, const failed& answer) {
+  static_cast<metadata_actor*>(self)->answer_waiting(node, answer);
+}
+
+void metadata_actor::answer_waiting(record_node& node, const failed& answer) noexcept {
+  const completion_entry entry{node.target, node.data, 0, 0, 0, node.key_hash};
+  complete_all({&entry, 1}, answer, observer_);
+  shared_.room.give_back(node.weight);
+  release_record_node(node);
+}
+
+void metadata_actor::on_refused(command& what) noexcept {
+  if (what.kind == command_kind::timer) return;
+  if (what.kind == metadata_task_kind)
+    static_cast<metadata_task&>(what).refuse();
+  else
+    delete static_cast<metadata_command*>(&what);
+}
+
+void metadata_actor::on_stopped() noexcept {
+  stopping_ = true;
+  home().cancel(timer_);
+  connection_.close(client_errc::closed);
+  for (topic_route* route : routes_.all()) route->close(&answer_in_route, this);
+}
+
+}  // namespace partita::actors

@@ -1,0 +1,366 @@
+#include "actors/partition_actor.hpp"
+
+#include "actors/broker_actor.hpp"
+#include "actors/lane.hpp"
+
+#include <partita/contract.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace partita::actors {
+
+partition_actor::partition_actor(std::string topic, topic_id topic_identity, partition_id index,
+                                 const partition_settings& settings, producer_shared& shared,
+                                 cluster_services& cluster)
+    : topic_(std::move(topic)),
+      topic_identity_(topic_identity),
+      index_(index),
+      shared_(shared),
+      cluster_(cluster),
+      core_(settings, *this),
+      timer_(
+          [](timer_node& node) noexcept {
+            auto* self = static_cast<partition_actor*>(node.owner);
+            // Through the queue: a timer has its place in the order like everything else (L5).
+            if (std::exchange(self->timer_queued_, true)) return;
+            if (!self->self()->push(self->timer_command_)) self->timer_queued_ = false;
+          },
+          this) {
+  timer_command_.kind = command_kind::timer;
+  observer_.context = &shared_;
+  observer_.on_exception = [](void* context, std::exception_ptr) noexcept {
+    auto& shared_state = *static_cast<producer_shared*>(context);
+    shared_state.callback_exceptions.fetch_add(1, std::memory_order_relaxed);
+    shared_state.log(log_level::error,
+                     [] { return "a callback threw; the exception was dropped"; });
+  };
+}
+
+partition_actor::~partition_actor() = default;
+
+// Commands
+
+void partition_actor::on_command(command& what) {
+  switch (what.kind) {
+    case command_kind::record:
+      take_record(static_cast<record_node&>(what));
+      return;
+    case command_kind::batch:
+      take_batch(static_cast<batch&>(what));
+      return;
+    case command_kind::control:
+      take_control(static_cast<control_command&>(what));
+      return;
+    case command_kind::timer:
+      timer_queued_ = false;
+      core_.timer_fired(now());
+      return;
+    default:
+      break;
+  }
+  if (what.kind == leader_command_kind) {
+    take_leader(static_cast<leader_command&>(what));
+    delete static_cast<leader_command*>(&what);
+  } else if (what.kind == producer_id_command_kind) {
+    auto& news = static_cast<producer_id_command&>(what);
+    if (news.error)
+      core_.producer_id_refused(news.error, now());
+    else
+      core_.producer_id_arrived(news.id, news.epoch, now());
+    delete &news;
+  } else {
+    PARTITA_ASSERT(what.kind == partition_task_kind, static_cast<int>(what.kind));
+    static_cast<partition_task&>(what).run(*this);
+  }
+}
+
+void partition_actor::take_record(record_node& node) {
+  held_bytes_ += node.weight;
+  core_.append(node, now());
+  releaser_.release(node);
+}
+
+void partition_actor::take_batch(batch& back) {
+  const auto how = static_cast<batch_return>(back.flags);
+  switch (how) {
+    case batch_return::answered:
+      return core_.answered(
+          back, {back.note.end.code, back.note.end.base_offset, back.note.log_append_time_ms},
+          now());
+    case batch_return::never_answered:
+      return core_.never_answered(back, now());
+    case batch_return::not_sent:
+    case batch_return::lost:
+      return core_.attempt_lost(back, how == batch_return::lost, back.note.cause, now());
+  }
+}
+
+void partition_actor::give_back(batch& sent, batch_return how) noexcept {
+  sent.flags = static_cast<std::uint16_t>(how);
+  // After the stop nobody waits for it any more; only its memory is left to be freed.
+  if (!self()->push(sent)) on_refused(sent);
+}
+
+void partition_actor::on_turn_end() {
+  if (next_leader_) adopt_leader();
+  settle();
+}
+
+void partition_actor::settle() {
+  core_.settle(now());
+  releaser_.flush();
+  give_back_room();
+}
+
+void partition_actor::give_back_room() noexcept {
+  if (freed_bytes_ != 0) {
+    const std::size_t freed = std::exchange(freed_bytes_, 0);
+    held_bytes_ -= std::min(freed, held_bytes_);
+    shared_.room.give_back(freed);
+  }
+  queued_bytes_.store(held_bytes_, std::memory_order_relaxed);
+}
+
+// The leader
+
+void partition_actor::take_leader(const leader_command& news) {
+  if (news.topic_identity != topic_identity_) {
+    topic_identity_ = news.topic_identity;
+    core_.new_incarnation();
+  }
+  next_leader_ = news;
+  adopt_leader();
+}
+
+/// A leader on another lane has to wait until nothing of this partition is under way here.
+void partition_actor::adopt_leader() {
+  broker_actor* next = next_leader_->leader;
+  const bool moves =
+      next != nullptr && next->self_lane() != nullptr && next->self_lane() != &home();
+  if (moves && core_.outstanding() > 0) {
+    leave_outbox();
+    core_.set_leader(broker_id(), next_leader_->epoch, now());
+    return;
+  }
+  if (next != leader_ || moves) leave_outbox();
+  leader_ = next;
+  core_.set_leader(next == nullptr ? broker_id() : next_leader_->id, next_leader_->epoch, now());
+  available_.store(next != nullptr, std::memory_order_relaxed);
+  tell(next == nullptr ? partition_change::leaderless : partition_change::leader_changed, {});
+  next_leader_.reset();
+  if (!moves) return;
+  home().cancel(timer_);
+  self()->move_to(*next->self_lane());
+}
+
+void partition_actor::leave_outbox() {
+  if (leader_ != nullptr) leader_->remove(*this);
+}
+
+void partition_actor::ready(std::size_t bytes) {
+  // After a move the next turn, on the new lane, says it again.
+  if (leader_ != nullptr && leader_->self_lane() == &home() && lane::current() == &home())
+    leader_->add(*this, bytes);
+}
+
+batch* partition_actor::next_to_send(std::uint64_t connection, instant now) {
+  batch* next = core_.next_to_send(connection, now);
+  settle();
+  return next;
+}
+
+// Control
+
+struct partition_actor::pending_flush {
+  flush_barrier barrier;
+  std::unique_ptr<control_command> asked;
+};
+
+/// Collects the answers of the resubmitted records, then answers the command.
+struct partition_actor::pending_recovery final : completion_target {
+  void complete(const completion_run& run) noexcept override {
+    for (std::size_t i = 0; i < run.size(); ++i) answers[run.data(i)].emplace(run.at(i));
+    left -= run.size();
+    finish_when_done();
+  }
+  void finish_when_done() noexcept {
+    if (!reported || left != 0) return;
+    for (std::optional<outcome>& each : answers)
+      work.report.resubmitted.push_back(std::move(*each));
+    asked->answer(std::move(work.report));
+    delete this;
+  }
+
+  recover_command work;
+  std::unique_ptr<control_command> asked;
+  std::vector<std::optional<outcome>> answers;
+  std::size_t left = 0;
+  bool reported = false;
+};
+
+void partition_actor::take_control(control_command& asked) {
+  std::unique_ptr<control_command> owned(&asked);
+  if (const auto* pause = std::get_if<pause_request>(&asked.request)) {
+    core_.pause(pause->abort_buffered ? pause_mode::abort_buffered : pause_mode::hold, now());
+    asked.answer(control_done{});
+  } else if (std::holds_alternative<resume_request>(asked.request)) {
+    core_.resume(now());
+    asked.answer(control_done{});
+    tell(partition_change::resumed, {});
+  } else if (const auto* recover = std::get_if<recover_request>(&asked.request)) {
+    auto* pending = new pending_recovery;
+    pending->work.how = recover->how;
+    pending->work.options.allow_duplicates = recover->allow_duplicates;
+    pending->work.resubmitted_target = pending;
+    pending->asked = std::move(owned);
+    core_.recover(pending->work, now());
+  } else if (std::holds_alternative<flush_request>(asked.request)) {
+    auto* pending = new pending_flush{{}, std::move(owned)};
+    if (core_.flush(pending->barrier, now())) barrier_done(pending->barrier);
+  } else if (std::holds_alternative<status_request>(asked.request)) {
+    asked.answer(status());
+  } else if (std::holds_alternative<produce_request>(asked.request)) {
+    take_produced(asked);
+  } else {
+    subscribers_.push_back(asked.events);
+    asked.answer(control_done{});
+  }
+}
+
+void partition_actor::barrier_done(flush_barrier& barrier) {
+  // The barrier is the first member of what is pending.
+  static_assert(offsetof(pending_flush, barrier) == 0);
+  const std::unique_ptr<pending_flush> done(reinterpret_cast<pending_flush*>(&barrier));
+  done->asked->answer(barrier.answered);
+}
+
+void partition_actor::recovered(recover_command& command) {
+  auto& pending = static_cast<pending_recovery&>(*command.resubmitted_target);
+  for (taken_record& each : command.report.taken) {
+    each.record.topic = topic_;
+    each.record.partition = index_;
+  }
+  pending.answers.resize(command.resubmitted);
+  pending.left = command.resubmitted;
+  pending.reported = true;
+  if (command.report.was_halted) tell(partition_change::resumed, {});
+  pending.finish_when_done();
+}
+
+partition_status partition_actor::status() const {
+  partition_status snapshot;
+  snapshot.topic = topic_;
+  snapshot.partition = index_;
+  core_.describe(snapshot);
+  return snapshot;
+}
+
+void partition_actor::tell(partition_change change, std::error_code code) {
+  for (const auto& each : subscribers_) each->on_event({change, topic_, index_, code});
+}
+
+void partition_actor::halted(std::error_code cause) {
+  shared_.log(log_level::warning, [&] {
+    return topic_ + "-" + std::to_string(index_.value) +
+           " is halted until recover(): " + cause.message();
+  });
+  tell(partition_change::halted, cause);
+}
+
+void partition_actor::contradicted() {
+  shared_.contradictions.fetch_add(1, std::memory_order_relaxed);
+  shared_.log(log_level::error, [&] {
+    return topic_ + "-" + std::to_string(index_.value) +
+           ": an answer contradicts what was sent; the partition is halted";
+  });
+}
+
+// Completion
+
+void partition_actor::complete_delivered(batch& done) {
+  const delivered_run success{index_, done.acknowledged_offset.value_or(offset()),
+                              done.base_timestamp(), done.log_append_time_ms};
+  complete_all(done.entries(), success, observer_);
+}
+
+void partition_actor::complete_failed(batch& done, const failure_facts& facts) {
+  if (facts.fate == fate::unknown)
+    done.first_ticket = shared_.next_ticket.fetch_add(done.count(), std::memory_order_relaxed);
+  const failed shared_answer = make_failed(facts, {done.first_ticket});
+  complete_all(done.entries(), shared_answer, observer_);
+}
+
+void partition_actor::complete_refused(const record_node& node, const failure_facts& facts) {
+  const failed answer = make_failed(facts, {});
+  const completion_entry entry{node.target, node.data, 0, 0, 0, node.key_hash};
+  complete_all({&entry, 1}, answer, observer_);
+  freed_bytes_ += node.weight;
+}
+
+failed partition_actor::describe_failure(const batch& done, std::size_t index) const {
+  const ticket own{done.first_ticket == 0 ? 0 : done.first_ticket + index};
+  return make_failed(done.failure, own);
+}
+
+failed partition_actor::make_failed(const failure_facts& facts, ticket first) const {
+  return {facts.fate, facts.code, facts.cause,    facts.ended_by,
+          topic_,     index_,     facts.attempts, first};
+}
+
+// The rest of the effects
+
+void partition_actor::arm_timer(std::optional<instant> at) {
+  if (!at) return home().cancel(timer_);
+  if (timer_.armed() && timer_.deadline() == *at) return;
+  home().arm(timer_, *at);
+}
+
+void partition_actor::ask_producer_id() {
+  cluster_.want_producer_id(*this, std::exchange(asked_before_, true));
+}
+
+std::chrono::milliseconds partition_actor::wall_clock() const {
+  return home().wall_now().time_since_epoch();
+}
+
+double partition_actor::draw() { return home().random().fraction(); }
+
+// The stop
+
+void partition_actor::on_refused(command& what) noexcept {
+  core_.close(nullptr);  // what was accepted before is answered before
+  switch (what.kind) {
+    case command_kind::record:
+      take_record(static_cast<record_node&>(what));
+      break;
+    case command_kind::batch:
+      take_batch(static_cast<batch&>(what));
+      break;
+    case command_kind::control:
+      refuse_control(std::unique_ptr<control_command>(&static_cast<control_command&>(what)),
+                     client_errc::closed);
+      break;
+    case command_kind::timer:
+      break;
+    default:
+      if (what.kind == leader_command_kind)
+        delete static_cast<leader_command*>(&what);
+      else if (what.kind == producer_id_command_kind)
+        delete static_cast<producer_id_command*>(&what);
+      else
+        static_cast<partition_task&>(what).refuse();
+  }
+  releaser_.flush();
+  give_back_room();
+}
+
+void partition_actor::on_stopped() noexcept {
+  core_.close(nullptr);
+  leave_outbox();
+  home().cancel(timer_);
+  releaser_.flush();
+  give_back_room();
+}
+
+}  // namespace partita::actors

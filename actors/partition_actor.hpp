@@ -1,0 +1,164 @@
+// The body of a partition's actor: takes its commands in order, lets the core decide, and carries
+// out what it decides. Decides nothing itself.
+//
+// Invariants
+// 1. The core is entered from the partition's turn, and from the leader's turn when it takes the
+// next
+//    batch: both run on this partition's lane, never nested.
+// 2. Bytes of the budget are given back once a turn, after the turn's callbacks.
+// 3. It changes its lane only while no attempt is outstanding and it waits in no outbox.
+//
+// Threads: its lane's; `push` of commands from any thread through its handle.
+#pragma once
+
+#include "actors/actor_cell.hpp"
+#include "actors/cluster_services.hpp"
+#include "actors/completion.hpp"
+#include "actors/control_command.hpp"
+#include "actors/outbox.hpp"
+#include "actors/partition_core.hpp"
+#include "actors/producer_shared.hpp"
+#include "actors/record_node.hpp"
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace partita::actors {
+
+class broker_actor;
+class partition_actor;
+
+inline constexpr command_kind leader_command_kind{64};
+inline constexpr command_kind producer_id_command_kind{65};
+inline constexpr command_kind partition_task_kind{66};
+
+/// From the metadata actor. Null leader: there is none now.
+struct leader_command : command {
+  broker_actor* leader = nullptr;
+  broker_id id;
+  leader_epoch epoch;
+  topic_id topic_identity;  ///< another one than before: the topic was recreated
+};
+
+/// From the id source: an id, or why there is none.
+struct producer_id_command : command {
+  producer_id id;
+  producer_epoch epoch;
+  std::error_code error;
+};
+
+/// Anything else, in the order of the queue. Exactly one of run() and refuse() is called; each
+/// deletes it.
+struct partition_task : command {
+  partition_task() { kind = partition_task_kind; }
+  virtual ~partition_task() = default;
+  virtual void run(partition_actor& at) = 0;
+  virtual void refuse() noexcept = 0;
+};
+
+/// How far an attempt came; kept in the flags of a batch on its way back.
+enum class batch_return : std::uint16_t { answered, not_sent, lost, never_answered };
+
+class partition_actor final : public actor_body, public outbox_node, private partition_effects {
+ public:
+  partition_actor(std::string topic, topic_id topic_identity, partition_id index,
+                  const partition_settings& settings, producer_shared& shared,
+                  cluster_services& cluster);
+  ~partition_actor() override;
+
+  [[nodiscard]] const std::string& topic() const noexcept { return topic_; }
+  [[nodiscard]] topic_id topic_identity() const noexcept { return topic_identity_; }
+  [[nodiscard]] partition_id index() const noexcept { return index_; }
+  [[nodiscard]] ordered_actor_handle handle() const noexcept {
+    return ordered_actor_handle(*self());
+  }
+  /// Bytes accepted and not answered, for the partitioner. Any thread.
+  [[nodiscard]] std::uint64_t queued_bytes() const noexcept {
+    return queued_bytes_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool has_leader() const noexcept {
+    return available_.load(std::memory_order_relaxed);
+  }
+
+  // For the leader's turn.
+  [[nodiscard]] std::size_t next_bytes(instant now) const { return core_.next_bytes(now); }
+  batch* next_to_send(std::uint64_t connection, instant now);
+  /// Returns a batch that was taken: into the queue, in order with everything else.
+  void give_back(batch& sent, batch_return how) noexcept;
+
+  // For tasks, inside the turn.
+  void close(close_command* command) { core_.close(command); }
+  [[nodiscard]] partition_status status() const;
+
+  // actor_body
+  void on_command(command& what) override;
+  void on_turn_end() override;
+  void on_refused(command& what) noexcept override;
+  void on_stopped() noexcept override;
+
+ private:
+  struct pending_flush;
+  struct pending_recovery;
+
+  // partition_effects
+  void complete_delivered(batch& done) override;
+  void complete_failed(batch& done, const failure_facts& facts) override;
+  void complete_refused(const record_node& node, const failure_facts& facts) override;
+  void barrier_done(flush_barrier& barrier) override;
+  void recovered(recover_command& command) override;
+  [[nodiscard]] failed describe_failure(const batch& done, std::size_t index) const override;
+  void release_budget(std::size_t bytes) override { freed_bytes_ += bytes; }
+  batch* new_batch() override { return shared_.batches.take(this); }
+  void free_batch(batch* finished) override { shared_.batches.give_back(finished); }
+  void ready(std::size_t bytes) override;
+  void arm_timer(std::optional<instant> at) override;
+  void ask_producer_id() override;
+  void refresh_metadata() override { cluster_.refresh_metadata(); }
+  void halted(std::error_code cause) override;
+  void contradicted() override;
+  [[nodiscard]] std::chrono::milliseconds wall_clock() const override;
+  [[nodiscard]] double draw() override;
+
+  void take_record(record_node& node);
+  void take_batch(batch& back);
+  void take_control(control_command& asked);
+  void take_leader(const leader_command& news);
+  void take_produced(control_command& asked);
+  void adopt_leader();
+  void leave_outbox();
+  void settle();
+  void give_back_room() noexcept;
+  void tell(partition_change change, std::error_code code);
+  [[nodiscard]] failed make_failed(const failure_facts& facts, ticket first) const;
+  [[nodiscard]] lane& home() const noexcept { return self()->home(); }
+  [[nodiscard]] instant now() const noexcept { return home().now(); }
+
+  const std::string topic_;
+  topic_id topic_identity_;
+  const partition_id index_;
+  producer_shared& shared_;
+  cluster_services& cluster_;
+
+  partition_core core_;
+  completion_observer observer_;
+  record_releaser releaser_;
+  std::size_t freed_bytes_ = 0;
+  std::size_t held_bytes_ = 0;
+  bool asked_before_ = false;  // for a producer id
+
+  broker_actor* leader_ = nullptr;             // whose outbox this partition uses
+  std::optional<leader_command> next_leader_;  // to be adopted when nothing is outstanding
+
+  timer_node timer_;
+  command timer_command_;
+  bool timer_queued_ = false;
+
+  std::vector<std::shared_ptr<partition_event_sink>> subscribers_;
+  std::atomic<std::uint64_t> queued_bytes_{0};
+  std::atomic<bool> available_{false};
+};
+
+}  // namespace partita::actors

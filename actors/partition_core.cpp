@@ -1,0 +1,306 @@
+// Commands and sending. Answers, failures and recovery are in the files beside it.
+#include "actors/partition_core.hpp"
+
+#include "actors/record_node.hpp"
+
+#include <partita/contract.hpp>
+
+#include <algorithm>
+#include <chrono>
+
+namespace partita::actors {
+namespace {
+
+/// After a minute without a success a broker may have forgotten the producer (L10 a).
+constexpr duration established_for = std::chrono::minutes(1);
+
+/// What a broker remembers, and what the ledger has room for.
+constexpr int in_flight_max = 5;
+
+instant admitted_at(const record_node& node) noexcept {
+  return instant(std::chrono::nanoseconds(node.admitted_ns));
+}
+
+}  // namespace
+
+partition_core::partition_core(const partition_settings& settings, partition_effects& effects)
+    : settings_(settings),
+      effects_(effects),
+      numbering_(settings.idempotent ? numbering::absent : numbering::none_needed) {
+  settings_.max_in_flight = std::clamp(settings_.max_in_flight, 1, in_flight_max);
+}
+
+partition_core::~partition_core() {
+  for (batch_queue* queue : {&open_, &unfinished_, &failed_})
+    while (!queue->empty()) effects_.free_batch(queue->pop_front());
+}
+
+// Records
+
+void partition_core::append(const record_node& node, instant now) {
+  instant deadline = admitted_at(node) + settings_.delivery_timeout;
+  if (gate_ == gate::closed) return refuse(node, {fate::not_written, client_errc::closed, {}});
+  if (gate_ == gate::halted)
+    return refuse(node, {fate::not_written, client_errc::halted, halt_cause_});
+  if (node.flags != 0) {
+    // It failed before it could be buffered; it takes its turn so that the halt falls in order.
+    const failure_facts facts{fate::not_written, static_cast<client_errc>(node.flags), {}};
+    apply_policy(next_ordinal_, facts);
+    return refuse(node, facts);
+  }
+  if (deadline <= now) {
+    const failure_facts facts{fate::not_written, client_errc::delivery_timeout, last_error_,
+                              limit::delivery_timeout};
+    apply_policy(next_ordinal_, facts);
+    return refuse(node, facts);
+  }
+  // Of two threads the one that stamped first may push second. Its record can not end before the
+  // one it lies behind, so it gets that one's deadline.
+  deadline = newest_deadline_ = std::max(deadline, newest_deadline_);
+  batch* tail = open_.back();
+  if (tail == nullptr || new_batch_wanted_ ||
+      !tail->fits(node, settings_.batch_bytes_max, settings_.batch_records_max)) {
+    tail = effects_.new_batch();
+    open_.push_back(*tail);
+    new_batch_wanted_ = false;
+  }
+  tail->append(node, next_ordinal_++, deadline, now);
+  ++unanswered_;
+}
+
+void partition_core::refuse(const record_node& node, const failure_facts& facts) {
+  ++answered_.not_written;
+  effects_.complete_refused(node, facts);
+}
+
+// The world around
+
+void partition_core::set_leader(broker_id leader, leader_epoch epoch, instant now) {
+  const bool same = leader == leader_ && epoch == leader_epoch_;
+  if (leader != leader_) lose_footing();
+  leader_ = leader;
+  leader_epoch_ = epoch;
+  if (same || !leader.known()) return;
+  // A new leader is worth trying at once: backoff was for the old one. Not when the old one is
+  // merely named again, or each refresh that a retry asks for would undo its backoff.
+  if (batch* waiting = first_awaiting_retry()) waiting->retry_at = std::min(waiting->retry_at, now);
+}
+
+void partition_core::new_incarnation() noexcept {
+  lose_footing();
+  last_offset_ = {};
+  ledger_.new_incarnation();
+}
+
+void partition_core::producer_id_arrived(producer_id id, producer_epoch epoch, instant) {
+  if (numbering_ != numbering::asked) return;
+  stamp_ = producer_stamp(id, epoch);
+  numbering_ = numbering::usable;
+  new_id_wanted_ = false;
+  lose_footing();
+}
+
+void partition_core::producer_id_refused(std::error_code code, instant) {
+  if (numbering_ != numbering::asked) return;
+  numbering_ = numbering::absent;
+  last_error_ = code;
+  // Also what was sent under a spent id and is proven unwritten: asking for ever would not help it.
+  while (!open_.empty() && passes_gate(*open_.front())) {
+    batch& next = *open_.pop_front();
+    fail(next, {fate::not_written, code, code, limit::none, next.attempts.attempts()});
+  }
+}
+
+void partition_core::ask_for_producer_id() {
+  numbering_ = numbering::asked;
+  effects_.ask_producer_id();
+}
+
+void partition_core::pause(pause_mode mode, instant) {
+  paused_ = true;
+  if (mode != pause_mode::abort_buffered) return;
+  batch_queue kept;
+  while (!open_.empty()) {
+    batch* next = open_.pop_front();
+    if (next->attempts.attempts() > 0) {
+      kept.push_back(*next);  // it was sent: proven unwritten, but not "never sent"
+      continue;
+    }
+    next->enter(batch_state::failed);
+    answer_failed(*next, {fate::not_written, client_errc::aborted, {}});
+    effects_.release_budget(next->cost());
+    dispose(next);
+  }
+  while (!kept.empty()) open_.push_back(*kept.pop_front());
+}
+
+void partition_core::resume(instant) { paused_ = false; }
+
+// Sending
+
+batch* partition_core::first_awaiting_retry() const noexcept {
+  for (batch* at = unfinished_.front(); at != nullptr; at = batch_queue::after(*at))
+    if (at->state() == batch_state::awaiting_retry) return at;
+  return nullptr;
+}
+
+bool partition_core::passes_gate(const batch& candidate) const noexcept {
+  return gate_ == gate::open ||
+         (gate_ == gate::halted && candidate.first_ordinal() < halt_ordinal_);
+}
+
+int partition_core::window(instant now) const noexcept {
+  if (!settings_.idempotent || !established_ || now - last_success_ >= established_for) return 1;
+  return settings_.max_in_flight;
+}
+
+bool partition_core::back_dated(const batch& candidate) const {
+  return settings_.idempotent &&
+         candidate.max_timestamp() < (effects_.wall_clock() - settings_.state_horizon).count();
+}
+
+bool partition_core::open_batch_is_due(instant now) const {
+  const batch& front = *open_.front();
+  if (front.state() == batch_state::sealed) return now >= front.retry_at;
+  return open_.size() > 1 || front.first_ordinal() < flush_ordinal_ ||
+         front.count() >= settings_.batch_records_max ||
+         now >= front.opened_at() + settings_.linger;
+}
+
+bool partition_core::may_send(instant now) const {
+  if (!leader_.known() || paused_) return false;
+  if (numbering_ != numbering::usable && numbering_ != numbering::none_needed) return false;
+  if (const batch* waiting = first_awaiting_retry()) {
+    // The head goes first and alone: behind a hole every younger batch would be refused, or worse,
+    // accepted by a broker that forgot.
+    return outstanding_ == 0 && waiting == unfinished_.front() && now >= waiting->retry_at;
+  }
+  if (!recoveries_.empty()) return false;  // what failed must come before it
+  if (open_.empty() || outstanding_ >= window(now)) return false;
+  if (unfinished_.size() >= static_cast<std::size_t>(settings_.max_in_flight)) return false;
+  const batch& next = *open_.front();
+  if (!passes_gate(next) || !open_batch_is_due(now)) return false;
+  if (unfinished_.empty()) return true;
+  // A held record behind a resubmitted one ends first, so it must not depend on it.
+  if (next.deadline() < unfinished_.back()->deadline()) return false;
+  // A back-dated batch goes alone, in both directions (L10 c).
+  return outstanding_ == 0 || !(back_dated(next) || back_dated(*unfinished_.back()));
+}
+
+std::size_t partition_core::next_bytes(instant now) const {
+  if (!may_send(now)) return 0;
+  const batch* waiting = first_awaiting_retry();
+  return waiting != nullptr ? waiting->size() : open_.front()->size();
+}
+
+batch* partition_core::next_to_send(std::uint64_t connection, instant now) {
+  if (!may_send(now)) return nullptr;
+  if (connection != connection_) {
+    if (outstanding_ > 0) return nullptr;  // an answer on the old connection may still come
+    connection_ = connection;
+    lose_footing();
+  }
+  batch* next = first_awaiting_retry();
+  if (next == nullptr) {
+    next = open_.pop_front();
+    const auto count = static_cast<std::int32_t>(next->count());
+    next->stamp(settings_.idempotent ? stamp_.take(count) : wire::batch_stamp::none(),
+                settings_.codec, settings_.codec_level);
+    unfinished_.push_back(*next);
+  }
+  if (settings_.idempotent && !write_is_sound(*next, now)) return nullptr;
+  next->enter(batch_state::in_flight);
+  next->footing = footing_;
+  next->attempts.begun();
+  ++outstanding_;
+  return next;
+}
+
+/// L1, checked before the write: the only place where reuse of a tuple can still be stopped.
+bool partition_core::write_is_sound(batch& next, instant now) {
+  const batch_tuple tuple = tuple_of(next);
+  const ledger_answer answer = ledger_.check_before_write(tuple);
+  if (answer == ledger_answer::ok) {
+    ledger_.record_sent(tuple);
+    return true;
+  }
+  // Never full: what is unfinished is what is outstanding there, and may_send() limits that.
+  PARTITA_ASSERT(answer == ledger_answer::contradiction, answer, ledger_.outstanding());
+  effects_.contradicted();
+  new_id_wanted_ = true;  // the numbering itself can not be trusted any more
+  start_fencing();
+  if (next.state() == batch_state::sealed) next.enter(batch_state::in_flight);
+  if (next.state() == batch_state::in_flight) next.enter(batch_state::awaiting_retry);
+  // Older ones may be under way: it is answered after them.
+  next.hopeless = attempt_note{attempt_end::answer_lost(), -1, client_errc::invariant_broken};
+  finish_heads(now);
+  return false;
+}
+
+/// A success of an attempt that began before says nothing about the broker that is asked next.
+void partition_core::lose_footing() noexcept {
+  established_ = false;
+  ++footing_;
+}
+
+// Bookkeeping
+
+std::optional<instant> partition_core::next_event(instant now) const {
+  instant next = instant::max();
+  if (!unfinished_.empty()) next = unfinished_.front()->deadline();
+  if (const batch* waiting = first_awaiting_retry(); waiting != nullptr && waiting->retry_at > now)
+    next = std::min(next, waiting->retry_at);
+  if (!open_.empty()) {
+    const batch& front = *open_.front();
+    next = std::min(next, front.deadline());
+    const instant due = front.state() == batch_state::sealed ? front.retry_at
+                                                             : front.opened_at() + settings_.linger;
+    if (due > now && !open_batch_is_due(now)) next = std::min(next, due);
+  }
+  if (held_expiry_) next = std::min(next, *held_expiry_);
+  if (next == instant::max()) return std::nullopt;
+  return next;
+}
+
+void partition_core::settle(instant now) {
+  bump_when_drained(now);
+  if (numbering_ == numbering::absent && !open_.empty() && passes_gate(*open_.front()))
+    ask_for_producer_id();
+  if (const std::size_t bytes = next_bytes(now)) effects_.ready(bytes);
+  effects_.arm_timer(next_event(now));
+}
+
+partition_state partition_core::state() const noexcept {
+  if (gate_ == gate::closed) return partition_state::closing;
+  if (gate_ == gate::halted) return partition_state::halted;
+  if (paused_) return partition_state::paused;
+  if (numbering_ == numbering::fencing) return partition_state::fencing;
+  if (!leader_.known()) return partition_state::leaderless;
+  if (numbering_ == numbering::asked) return partition_state::starting;
+  return partition_state::normal;
+}
+
+void partition_core::describe(partition_status& status) const {
+  status.state = state();
+  status.leader = leader_;
+  status.leader_epoch = leader_epoch_;
+  status.producer_id = stamp_.id();
+  status.producer_epoch = stamp_.epoch();
+  status.buffered_records = unanswered_;
+  for (const batch_queue* queue : {&open_, &unfinished_, &failed_}) {
+    for (const batch* at = queue->front(); at != nullptr; at = batch_queue::after(*at)) {
+      status.buffered_bytes += at->cost();
+      if (queue == &failed_)
+        status.failed_records_kept += at->count();
+      else if (at->attempts.doubted())
+        ++status.batches_in_doubt;
+    }
+  }
+  status.batches_in_flight = outstanding_;
+  status.epoch_bumps = epoch_bumps_;
+  status.last_offset = last_offset_;
+  status.answered = answered_;
+  status.last_error = last_error_;
+}
+
+}  // namespace partita::actors

@@ -1,0 +1,171 @@
+// What the end of an attempt means for its batch.
+#include "actors/partition_core.hpp"
+
+#include "actors/retry.hpp"
+
+#include <partita/contract.hpp>
+
+#include <algorithm>
+
+namespace partita::actors {
+
+void partition_core::never_answered(batch& sent, instant now) {
+  // acks=0: what was handed over stays in doubt by design.
+  PARTITA_ASSERT(settings_.required_acks == acks::none);
+  attempt_over(sent, attempt_verdict::unknown);
+  if (sent.state() == batch_state::failed) return release_if_orphaned(sent);
+  PARTITA_ASSERT(&sent == unfinished_.front());
+  unfinished_.pop_front();
+  sent.enter(batch_state::failed);
+  answer_failed(
+      sent,
+      {fate::unknown, client_errc::no_acknowledgement, {}, limit::none, sent.attempts.attempts()});
+  effects_.release_budget(sent.cost());
+  dispose(&sent);
+  bump_when_drained(now);
+}
+
+void partition_core::attempt_over(batch& sent, attempt_verdict verdict) {
+  PARTITA_ASSERT(outstanding_ > 0, outstanding_);
+  sent.attempts.ended(verdict);
+  --outstanding_;
+}
+
+void partition_core::release_if_orphaned(batch& sent) {
+  if (sent.orphaned) effects_.free_batch(&sent);
+}
+
+void partition_core::answered(batch& sent, const attempt_answer& answer, instant now) {
+  const attempt_note note{attempt_end::answered(answer.code, answer.base_offset),
+                          answer.log_append_time_ms, answer.code};
+  const attempt_verdict verdict = judge(note.end);
+  attempt_over(sent, verdict);
+  if (sent.state() == batch_state::failed) {
+    release_if_orphaned(sent);  // it was given up before; its promise was answered then
+  } else if (verdict == attempt_verdict::delivered) {
+    accept(sent, note, now);
+  } else {
+    decide(sent, note, now);
+  }
+  finish_heads(now);
+  bump_when_drained(now);
+}
+
+void partition_core::attempt_lost(batch& sent, bool handed_over, std::error_code cause,
+                                  instant now) {
+  const attempt_note note{handed_over ? attempt_end::answer_lost() : attempt_end::not_sent(), -1,
+                          cause};
+  attempt_over(sent, judge(note.end));
+  lose_footing();
+  if (sent.state() == batch_state::failed)
+    release_if_orphaned(sent);
+  else
+    decide(sent, note, now);
+  finish_heads(now);
+  bump_when_drained(now);
+}
+
+void partition_core::accept(batch& sent, const attempt_note& note, instant now) {
+  const std::optional<offset> at = delivered_offset(note.end.code, note.end.base_offset);
+  if (settings_.idempotent &&
+      ledger_.settled(tuple_of(sent), at.value_or(offset())) == ledger_answer::contradiction) {
+    effects_.contradicted();
+    sent.enter(batch_state::awaiting_retry);
+    sent.hopeless = attempt_note{attempt_end::answer_lost(), -1, client_errc::invariant_broken};
+    return;
+  }
+  sent.acknowledged_offset = at;
+  // A deduplicated retry is answered with the stored batch's largest timestamp, on CreateTime
+  // topics too (DEDUP-04): it is the records' own, not the broker's.
+  const bool own_time =
+      sent.attempts.attempts() > 1 && note.log_append_time_ms == sent.max_timestamp();
+  sent.log_append_time_ms = own_time ? -1 : note.log_append_time_ms;
+  sent.enter(batch_state::delivered);
+  if (sent.footing == footing_) {
+    established_ = true;
+    last_success_ = now;
+  }
+  if (at)
+    last_offset_ =
+        std::max(last_offset_, offset(at->value + static_cast<std::int64_t>(sent.count()) - 1));
+}
+
+void partition_core::decide(batch& sent, const attempt_note& note, instant now) {
+  const bool first_of_its_kind =
+      note.end.stage != attempt_stage::answered || note.end.code != sent.last_code;
+  sent.same_code_repeats = first_of_its_kind ? 1 : sent.same_code_repeats + 1;
+  sent.last_code = note.end.stage == attempt_stage::answered ? note.end.code : broker_errc::none;
+  sent.last_cause = note.cause;
+  last_error_ = note.cause;
+
+  retry_situation at;
+  at.end = note.end;
+  at.earlier_doubt = sent.doubted_before_last;
+  at.attempts = sent.attempts.attempts();
+  at.repeats = sent.same_code_repeats;
+  at.record_count = static_cast<std::int32_t>(sent.count());
+  at.idempotent = settings_.idempotent;
+  at.predecessor_unfinished = &sent != unfinished_.front();
+  at.back_dated = back_dated(sent);
+  at.now = now;
+  at.deadline = sent.deadline();
+  at.draw = effects_.draw();
+  sent.doubted_before_last = sent.attempts.doubted();
+  const retry_decision decision = decide_retry(
+      {settings_.retry_backoff, settings_.retry_backoff_max, settings_.attempts_max}, at);
+
+  sent.enter(batch_state::awaiting_retry);
+  sent.retry_at = now + decision.delay;
+  if (decision.read_log_first) {
+    // A blind retry could write it twice where the broker forgot (L10 b, c), so its fate stays
+    // open.
+    sent.hopeless = note;
+    return;
+  }
+  if (decision.refresh_metadata) effects_.refresh_metadata();
+  if (decision.new_producer_id) new_id_wanted_ = true;
+  switch (decision.action) {
+    case retry_action::retry:
+    case retry_action::wait_for_predecessor:
+      break;
+    case retry_action::bump_and_resend:
+      start_fencing();
+      break;
+    case retry_action::split:  // answered as too large until batches are split (KIP-126)
+    case retry_action::give_up:
+      sent.hopeless = note;
+      break;
+  }
+}
+
+void partition_core::finish_heads(instant now) {
+  while (!unfinished_.empty()) {
+    batch& head = *unfinished_.front();
+    if (head.state() == batch_state::delivered) {
+      unfinished_.pop_front();
+      complete_delivered(head);
+    } else if (head.hopeless) {
+      give_up(head, facts_of_hopeless(head, now));
+    } else {
+      return;
+    }
+  }
+}
+
+void partition_core::complete_delivered(batch& done) {
+  answered_.delivered += done.count();
+  unanswered_ -= done.count();
+  effects_.complete_delivered(done);
+  count_answers(done, tally_kind::delivered);
+  effects_.release_budget(done.cost());
+  dispose(&done);
+}
+
+void partition_core::dispose(batch* finished) {
+  if (finished->attempts.under_way())
+    finished->orphaned = true;
+  else
+    effects_.free_batch(finished);
+}
+
+}  // namespace partita::actors

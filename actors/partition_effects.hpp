@@ -1,0 +1,69 @@
+// What a partition core asks of its surroundings. The partition actor carries it out; a unit test
+// writes it down. Calls are made inside the core's commands, in the order in which they count.
+//
+// A sink and not a returned list: a command that completes ten thousand records must not build ten
+// thousand effect values (docs/decisions/0002-effects-through-a-sink.md).
+#pragma once
+
+#include "actors/instant.hpp"
+
+#include <partita/outcome.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <system_error>
+
+namespace partita::actors {
+
+class batch;
+struct record_node;
+struct flush_barrier;
+struct recover_command;
+
+/// Why records failed, without the words that are the same for the whole partition.
+struct failure_facts {
+  partita::fate fate;
+  std::error_code code;
+  std::error_code cause;
+  limit ended_by = limit::none;
+  int attempts = 0;
+};
+
+class partition_effects {
+ public:
+  // User code runs inside these three, synchronously (L6).
+  virtual void complete_delivered(batch& done) = 0;
+  virtual void complete_failed(batch& done, const failure_facts& facts) = 0;
+  virtual void complete_refused(const record_node& node, const failure_facts& facts) = 0;
+
+  virtual void barrier_done(flush_barrier& barrier) = 0;
+  /// Its report is complete but for the answers of the `resubmitted` records.
+  virtual void recovered(recover_command& command) = 0;
+  /// The failure that record `index` of a failed batch was answered with.
+  [[nodiscard]] virtual failed describe_failure(const batch& done, std::size_t index) const = 0;
+  /// The room of answered records is free again.
+  virtual void release_budget(std::size_t bytes) = 0;
+
+  virtual batch* new_batch() = 0;
+  virtual void free_batch(batch* finished) = 0;
+
+  /// There is something to send: the leader's connection may come and take it.
+  virtual void ready(std::size_t bytes) = 0;
+  /// Calls timer_fired() then; replaces the time armed before. None: disarm.
+  virtual void arm_timer(std::optional<instant> at) = 0;
+  virtual void ask_producer_id() = 0;
+  virtual void refresh_metadata() = 0;
+  virtual void halted(std::error_code cause) = 0;
+  /// An answer contradicts what was sent (L9): counted and reported.
+  virtual void contradicted() = 0;
+
+  [[nodiscard]] virtual std::chrono::milliseconds wall_clock() const = 0;  ///< since the epoch
+  [[nodiscard]] virtual double draw() = 0;  ///< uniform in [0, 1), for jitter
+
+ protected:
+  ~partition_effects() = default;
+};
+
+}  // namespace partita::actors

@@ -1,0 +1,38 @@
+// The slice of the configuration that a partition needs.
+#pragma once
+
+#include "wire/compression.hpp"
+
+#include "actors/instant.hpp"
+
+#include <partita/config.hpp>
+#include <partita/ids.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace partita::actors {
+
+struct partition_settings {
+  acks required_acks = acks::all;
+  bool idempotent = true;
+  int max_in_flight = 5;
+  duration linger{};
+  std::size_t batch_bytes_max = 1'000'000;
+  std::size_t batch_records_max = 10'000;
+  wire::codec codec = wire::codec::none;
+  int codec_level = 0;  ///< already the codec's own default where none was given
+  duration delivery_timeout = std::chrono::seconds(120);
+  duration retry_backoff = std::chrono::milliseconds(100);
+  duration retry_backoff_max = std::chrono::seconds(1);
+  int attempts_max = std::numeric_limits<int>::max();
+  failure_policy on_failure = failure_policy::halt_partition;
+  /// A batch whose newest record is older goes alone, and is not retried blindly while in doubt:
+  /// the broker forgets producers by record timestamps (L10 c).
+  std::chrono::milliseconds state_horizon = std::chrono::hours(1);
+  bool new_producer_id_on_bump = false;
+};
+
+}  // namespace partita::actors

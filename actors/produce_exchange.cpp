@@ -1,0 +1,84 @@
+#include "actors/produce_exchange.hpp"
+
+#include <algorithm>
+
+namespace partita::actors {
+
+bool produce_exchange::ids_known() const noexcept {
+  return std::all_of(topics_.begin(), topics_.end(),
+                     [](const topic_part& each) { return each.identity.known(); });
+}
+
+void produce_exchange::add(const std::string& topic, topic_id identity, partition_id index,
+                           batch& sent) {
+  auto found = std::find_if(topics_.begin(), topics_.end(), [&](const topic_part& each) {
+    return each.identity == identity && each.name == topic;
+  });
+  if (found == topics_.end()) {
+    topics_.push_back({topic, identity, {}});
+    found = std::prev(topics_.end());
+  }
+  found->partitions.push_back({index, &sent});
+  ++partitions_;
+}
+
+wire::encoded_frame produce_exchange::encode(std::int16_t version, acks required,
+                                             std::chrono::milliseconds timeout,
+                                             std::string_view client_id) const {
+  wire::produce_request request;
+  request.acks = static_cast<std::int16_t>(required);
+  request.timeout_ms = static_cast<std::int32_t>(timeout.count());
+  request.topics.reserve(topics_.size());
+  for (const topic_part& topic : topics_) {
+    wire::produce_request::topic_data data{topic.name, topic.identity, {}};
+    data.partitions.reserve(topic.partitions.size());
+    for (const part& each : topic.partitions)
+      data.partitions.push_back({each.index, wire::record_bytes(each.sent->bytes().bytes())});
+    request.topics.push_back(std::move(data));
+  }
+  return wire::encode_request(request, version, 0, client_id);
+}
+
+const produce_exchange::topic_part* produce_exchange::find(
+    const wire::produce_response::topic_answer& topic, std::int16_t version) const noexcept {
+  for (const topic_part& each : topics_)
+    if (version >= 13 ? each.identity == topic.topic_id : each.name == topic.name) return &each;
+  return nullptr;
+}
+
+std::string produce_exchange::match(const wire::produce_response& answer,
+                                    std::int16_t version) const {
+  for_each([](batch& sent) {
+    sent.note = attempt_note{attempt_end::answer_lost(), -1, client_errc::answer_lost};
+  });
+
+  for (const auto& topic : answer.topics) {
+    const topic_part* asked = find(topic, version);
+    if (asked == nullptr) return "an answer for topic '" + topic.name + "', which was not asked";
+    // Brokers answer in the order of the request, so the next part is nearly always the right one.
+    std::size_t expected = 0;
+    for (const auto& partition : topic.partitions) {
+      std::size_t at = expected;
+      if (at >= asked->partitions.size() || asked->partitions[at].index != partition.index) {
+        at = 0;
+        while (at < asked->partitions.size() && asked->partitions[at].index != partition.index)
+          ++at;
+      }
+      if (at == asked->partitions.size()) {
+        return "an answer for partition " + std::to_string(partition.index.value) + " of '" +
+               asked->name + "', which was not asked";
+      }
+      batch& sent = *asked->partitions[at].sent;
+      if (sent.note.end.stage == attempt_stage::answered)
+        return "two answers for partition " + std::to_string(partition.index.value) + " of '" +
+               asked->name + "'";
+      sent.note = attempt_note{attempt_end::answered(partition.error_code, partition.base_offset),
+                               partition.log_append_time_ms, partition.error_code};
+      expected = at + 1;
+    }
+  }
+
+  return {};
+}
+
+}  // namespace partita::actors

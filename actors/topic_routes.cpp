@@ -1,0 +1,198 @@
+#include "actors/topic_routes.hpp"
+
+#include "wire/varints.hpp"
+
+#include <partita/contract.hpp>
+
+#include <functional>
+#include <utility>
+
+namespace partita::actors {
+namespace {
+
+instant admitted(const record_node& node) noexcept {
+  return instant(std::chrono::nanoseconds(node.admitted_ns));
+}
+
+const std::byte* read_bytes(const std::byte* at, const std::byte* end,
+                            std::optional<std::string_view>& out) {
+  std::int32_t size = -1;
+  at = wire::get_varint32(at, end, size);
+  PARTITA_ASSERT(at != nullptr && size <= end - at);  // we encoded it ourselves
+  if (size < 0) {
+    out.reset();
+    return at;
+  }
+  out.emplace(reinterpret_cast<const char*>(at), static_cast<std::size_t>(size));
+  return at + size;
+}
+
+}  // namespace
+
+void view_of(const record_node& node, record& out, std::vector<header>& headers) {
+  headers.clear();
+  const std::span<const std::byte> tail = node.tail();
+  const std::byte* at = tail.data();
+  const std::byte* const end = at + tail.size();
+  at = read_bytes(at, end, out.key);
+  at = read_bytes(at, end, out.value);
+  std::int32_t count = 0;
+  at = wire::get_varint32(at, end, count);
+  for (std::int32_t i = 0; i < count; ++i) {
+    std::optional<std::string_view> key;
+    std::optional<std::string_view> value;
+    at = read_bytes(at, end, key);
+    at = read_bytes(at, end, value);
+    headers.push_back({*key, value});
+  }
+  out.headers = headers;
+  if (node.partition >= 0) out.partition = partition_id(node.partition);
+  out.timestamp = timestamp(std::chrono::milliseconds(node.timestamp_ms));
+}
+
+topic_route::topic_route(std::string name, std::unique_ptr<record_router> router)
+    : name_(std::move(name)), router_(std::move(router)) {}
+
+topic_route::~topic_route() { PARTITA_ASSERT(waiting_.empty(), waiting_.size()); }
+
+route_answer topic_route::wait(record_node& node) {
+  std::lock_guard lock(mutex_);
+  if (closed_) return route_answer::closed;
+  if (table_.load(std::memory_order_relaxed) != nullptr) return route_answer::published;
+  waiting_.push_back(&node);
+  return route_answer::waiting;
+}
+
+bool topic_route::wait(route_barrier& barrier) {
+  std::lock_guard lock(mutex_);
+  if (waiting_.empty()) return false;
+  waiting_.push_back(&barrier);
+  return true;
+}
+
+bool topic_route::has_waiting() const {
+  std::lock_guard lock(mutex_);
+  return !waiting_.empty();
+}
+
+void topic_route::forward(record_node& node, const partition_table& table, answer_function answer,
+                          void* context) {
+  record view;
+  std::vector<header> headers;
+  view.topic = name_;
+  view_of(node, view, headers);
+  const record_router::choice choice = router_->choose(view, node.tail_size, table);
+  std::error_code wrong =
+      choice.error == client_errc{} ? std::error_code() : make_error_code(choice.error);
+  if (!wrong) {
+    node.partition = choice.partition.value;
+    const auto index = static_cast<std::size_t>(choice.partition.value);
+    if (table.partitions[index].handle.push(node)) return;
+    wrong = client_errc::closed;
+  }
+  answer(context, node, failure_of(wrong, {}, limit::none));
+}
+
+void topic_route::publish(std::unique_ptr<const partition_table> table, answer_function answer,
+                          void* context) {
+  std::deque<command*> barriers;
+  const partition_table* shown = table.get();
+  {
+    std::lock_guard lock(mutex_);
+    for (command* each : waiting_) {
+      if (each->kind == command_kind::record)
+        forward(static_cast<record_node&>(*each), *shown, answer, context);
+      else
+        barriers.push_back(each);
+    }
+    waiting_.clear();
+    tables_.push_back(std::move(table));
+    table_.store(shown, std::memory_order_release);
+  }
+  for (command* each : barriers) static_cast<route_barrier*>(each)->reached(shown);
+}
+
+failed topic_route::failure_of(std::error_code code, std::error_code cause, limit ended_by) const {
+  return {fate::not_written, code, cause, ended_by, name_, partition_id(), 0, ticket{}};
+}
+
+template <class Ends>
+void topic_route::take_front(std::vector<command*>& taken, Ends&& ends) {
+  std::lock_guard lock(mutex_);
+  while (!waiting_.empty()) {
+    command* front = waiting_.front();
+    if (front->kind == command_kind::record) {
+      if (!ends(static_cast<record_node&>(*front))) return;
+      for (command* behind : waiting_)
+        if (behind->kind != command_kind::record)
+          ++static_cast<route_barrier*>(behind)->failed_before.not_written;
+    }
+    taken.push_back(front);
+    waiting_.pop_front();
+  }
+}
+
+void topic_route::answer_taken(const std::vector<command*>& taken, const failed& with,
+                               answer_function answer, void* context) {
+  for (command* each : taken) {
+    if (each->kind == command_kind::record)
+      answer(context, static_cast<record_node&>(*each), with);
+    else
+      static_cast<route_barrier*>(each)->reached(nullptr);
+  }
+}
+
+instant topic_route::expire(instant now, duration waiting_max, std::error_code cause,
+                            answer_function answer, void* context) {
+  std::vector<command*> taken;
+  instant next = never;
+  take_front(taken, [&](const record_node& front) {
+    if (admitted(front) + waiting_max <= now) return true;
+    next = admitted(front) + waiting_max;
+    return false;
+  });
+  answer_taken(taken, failure_of(client_errc::metadata_timeout, cause, limit::metadata_timeout),
+               answer, context);
+  return next;
+}
+
+void topic_route::fail_waiting(std::error_code code, std::error_code cause, answer_function answer,
+                               void* context) {
+  std::vector<command*> taken;
+  take_front(taken, [](const record_node&) { return true; });
+  answer_taken(taken, failure_of(code, cause, limit::none), answer, context);
+}
+
+void topic_route::close(answer_function answer, void* context) {
+  {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+  fail_waiting(client_errc::closed, {}, answer, context);
+}
+
+topic_route& topic_routes::find(std::string_view topic, bool& is_new) {
+  std::lock_guard lock(mutex_);
+  is_new = false;
+  const auto found = routes_.find(std::string(topic));
+  if (found != routes_.end()) return *found->second;
+  is_new = true;
+  auto made = std::make_unique<topic_route>(std::string(topic), make_router_(context_, topic));
+  return *routes_.emplace(std::string(topic), std::move(made)).first->second;
+}
+
+topic_route* topic_routes::find_existing(std::string_view topic) const {
+  std::lock_guard lock(mutex_);
+  const auto found = routes_.find(std::string(topic));
+  return found == routes_.end() ? nullptr : found->second.get();
+}
+
+std::vector<topic_route*> topic_routes::all() const {
+  std::lock_guard lock(mutex_);
+  std::vector<topic_route*> routes;
+  routes.reserve(routes_.size());
+  for (const auto& [name, route] : routes_) routes.push_back(route.get());
+  return routes;
+}
+
+}  // namespace partita::actors

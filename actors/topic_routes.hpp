@@ -1,0 +1,152 @@
+// From a topic's name to its partitions' actors, for the threads that produce.
+//
+// A topic that is not known yet holds its records, in order, until metadata names its partitions;
+// then they are forwarded, and only after that the table is published: an early record can not be
+// overtaken by one that found the table.
+//
+// Invariants
+// 1. A published table never changes and lives as long as its route; a topic that grows gets a new
+// one.
+// 2. Records wait at most until their admission plus max.block.ms; they hold their room in the
+// budget.
+// 3. Routes live as long as the producer.
+//
+// Threads: find() and send() from any thread; publish(), expire() and fail_waiting() from the
+// metadata actor's lane; close() from any.
+#pragma once
+
+#include "actors/actor_cell.hpp"
+#include "actors/completion.hpp"
+#include "actors/record_node.hpp"
+#include "actors/instant.hpp"
+#include "actors/timer_wheel.hpp"
+
+#include <partita/error.hpp>
+#include <partita/ids.hpp>
+#include <partita/outcome.hpp>
+#include <partita/record.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace partita::actors {
+
+class partition_actor;
+class topic_route;
+
+/// The partitions of a topic, by index.
+struct partition_table {
+  struct entry {
+    partition_actor* actor = nullptr;
+    ordered_actor_handle handle;
+  };
+  std::vector<entry> partitions;
+};
+
+/// Chooses partitions for one topic's records. Implemented by the api layer.
+class record_router {
+ public:
+  struct choice {
+    partition_id partition;
+    client_errc error{};
+  };
+  virtual ~record_router() = default;
+  [[nodiscard]] virtual choice choose(const record& what, std::size_t size,
+                                      const partition_table& table) noexcept = 0;
+};
+
+/// Waits in a route's line behind the records that came before it.
+struct route_barrier : command {
+  virtual ~route_barrier() = default;
+  /// Everything before it is on its way to these partitions; null: nothing is, the topic has none.
+  virtual void reached(const partition_table* table) noexcept = 0;
+  tally failed_before;  ///< of the records before it that ended in the route
+};
+
+enum class route_answer : std::uint8_t { waiting, published, closed };
+
+class topic_route {
+ public:
+  topic_route(std::string name, std::unique_ptr<record_router> router);
+  ~topic_route();
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  /// Null while the partitions are not known.
+  [[nodiscard]] const partition_table* table() const noexcept {
+    return table_.load(std::memory_order_acquire);
+  }
+  [[nodiscard]] record_router& router() noexcept { return *router_; }
+  /// The metadata actor was told that somebody waits here; it takes the mark away when nobody does.
+  std::atomic<bool> wanted{false};
+
+  /// Waits in line. `published`: the table is there now, send it directly; the node is still the
+  /// caller's.
+  [[nodiscard]] route_answer wait(record_node& node);
+  /// False if nothing waits: everything before it is on its way or answered.
+  [[nodiscard]] bool wait(route_barrier& barrier);
+
+  using answer_function = void (*)(void* context, record_node& node, const failed& answer);
+  /// Forwards what waits, then lets everybody see the table.
+  void publish(std::unique_ptr<const partition_table> table, answer_function answer, void* context);
+  [[nodiscard]] bool has_waiting() const;
+
+  /// Answers what has waited too long; returns when to come back, `never` when nothing waits.
+  instant expire(instant now, duration waiting_max, std::error_code cause, answer_function answer,
+                 void* context);
+  /// Answers all that waits.
+  void fail_waiting(std::error_code code, std::error_code cause, answer_function answer,
+                    void* context);
+  /// The same for good.
+  void close(answer_function answer, void* context);
+
+ private:
+  void forward(record_node& node, const partition_table& table, answer_function answer,
+               void* context);
+  [[nodiscard]] failed failure_of(std::error_code code, std::error_code cause,
+                                  limit ended_by) const;
+  /// Takes records off the front while `ends` says so, and barriers that then have nothing before
+  /// them.
+  template <class Ends>
+  void take_front(std::vector<command*>& taken, Ends&& ends);
+  void answer_taken(const std::vector<command*>& taken, const failed& with, answer_function answer,
+                    void* context);
+
+  const std::string name_;
+  const std::unique_ptr<record_router> router_;
+  std::atomic<const partition_table*> table_{nullptr};
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<const partition_table>> tables_;  // the current one is the last
+  std::deque<command*> waiting_;                                // records and barriers, in order
+  bool closed_ = false;
+};
+
+class topic_routes {
+ public:
+  using make_router = std::unique_ptr<record_router> (*)(void* context, std::string_view topic);
+
+  topic_routes(make_router make, void* context) : make_router_(make), context_(context) {}
+
+  /// The route of a topic; made when it is new (then `is_new` is set).
+  [[nodiscard]] topic_route& find(std::string_view topic, bool& is_new);
+  /// Null if nobody has asked for it yet.
+  [[nodiscard]] topic_route* find_existing(std::string_view topic) const;
+  [[nodiscard]] std::vector<topic_route*> all() const;
+
+ private:
+  make_router make_router_;
+  void* context_;
+  mutable std::mutex mutex_;
+  std::unordered_map<std::string, std::unique_ptr<topic_route>> routes_;
+};
+
+/// Reads a node's key, value and headers back from its encoded tail. The views point into the node.
+void view_of(const record_node& node, record& out, std::vector<header>& headers);
+
+}  // namespace partita::actors

@@ -1,0 +1,84 @@
+#include "api/admission_line.hpp"
+
+#include <partita/contract.hpp>
+
+namespace partita::detail {
+
+admission_line::admission_line(actors::budget& room, actors::lane& home,
+                               const actors::clock_source& clock, actors::duration wait_max)
+    : room_(room),
+      home_(home),
+      clock_(clock),
+      wait_max_(wait_max),
+      timer_(
+          [](actors::timer_node& node) noexcept {
+            static_cast<admission_line*>(node.owner)->timer_fired();
+          },
+          this) {}
+
+admission_line::~admission_line() { PARTITA_ASSERT(line_.empty(), line_.size()); }
+
+bool admission_line::take_or_wait(std::uint64_t bytes, admission_waiter& waiter) {
+  waiter.line_ = this;
+  {
+    // Lined up before it asks, so that a grant on another thread finds it in the line.
+    std::lock_guard lock(mutex_);
+    waiter.deadline_ = clock_.now() + wait_max_;
+    waiter.place_ = line_.insert(line_.end(), &waiter);
+  }
+  switch (room_.take_or_wait(bytes, waiter)) {
+    case actors::admission::taken:
+      leave(waiter);
+      return true;
+    case actors::admission::closed:
+      leave(waiter);
+      waiter.refused(client_errc::closed);
+      return false;
+    case actors::admission::waiting:
+      break;
+  }
+  if (!watch_posted_.exchange(true)) home_.post([this] { watch(); });
+  return false;
+}
+
+void admission_line::leave(admission_waiter& waiter) noexcept {
+  std::lock_guard lock(mutex_);
+  line_.erase(waiter.place_);
+}
+
+void admission_waiter::granted_or_closed(actors::budget_waiter& waiter,
+                                         actors::grant what) noexcept {
+  auto& self = static_cast<admission_waiter&>(waiter);
+  admission_line& line = *self.line_;
+  line.leave(self);
+  if (what == actors::grant::closed) return self.refused(client_errc::closed);
+  line.home_.post([&self] { self.admitted(); });
+}
+
+void admission_line::watch() noexcept {
+  watch_posted_.store(false);
+  actors::instant next = actors::never;
+  {
+    std::lock_guard lock(mutex_);
+    if (!line_.empty()) next = line_.front()->deadline_;
+  }
+  if (next != actors::never) home_.arm(timer_, next);
+}
+
+void admission_line::timer_fired() noexcept {
+  for (;;) {
+    admission_waiter* late = nullptr;
+    {
+      std::lock_guard lock(mutex_);
+      if (line_.empty() || line_.front()->deadline_ > home_.now()) break;
+      late = line_.front();
+      // Not withdrawn: it is being granted on another thread at this moment, which takes it out.
+      if (!room_.cancel_wait(*late)) break;
+      line_.erase(late->place_);
+    }
+    late->refused(client_errc::admission_timeout);
+  }
+  watch();
+}
+
+}  // namespace partita::detail

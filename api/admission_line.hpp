@@ -1,0 +1,69 @@
+// Records that wait for room in buffer.memory: first come first served, each at most max.block.ms.
+//
+// Invariants
+// 1. A waiting record is admitted, or answered: admission_timeout, or closed.
+// 2. Grants go through lane 0, never straight into the turn that freed the room: there they would
+//    overtake what is already queued (L5).
+//
+// Threads: wait() from any; the rest on lane 0 and on the threads that free room.
+#pragma once
+
+#include "actors/budget.hpp"
+#include "actors/completion.hpp"
+#include "actors/instant.hpp"
+#include "actors/lane.hpp"
+
+#include <partita/record.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <mutex>
+#include <vector>
+
+namespace partita::detail {
+
+/// Something that waits for room. Exactly one of the two is called; each may delete it.
+class admission_waiter : public actors::budget_waiter {
+ public:
+  admission_waiter() : budget_waiter(&granted_or_closed, nullptr) {}
+  virtual ~admission_waiter() = default;
+  virtual void admitted() noexcept = 0;
+  virtual void refused(client_errc code) noexcept = 0;
+
+ private:
+  friend class admission_line;
+  static void granted_or_closed(actors::budget_waiter& waiter, actors::grant what) noexcept;
+
+  class admission_line* line_ = nullptr;
+  actors::instant deadline_{};
+  std::list<admission_waiter*>::iterator place_;
+};
+
+class admission_line {
+ public:
+  admission_line(actors::budget& room, actors::lane& home, const actors::clock_source& clock,
+                 actors::duration wait_max);
+  ~admission_line();
+
+  /// Takes the room now (true: go on at once, nothing waits) or lines up and later calls one of
+  /// the waiter's members, maybe before this returns.
+  [[nodiscard]] bool take_or_wait(std::uint64_t bytes, admission_waiter& waiter);
+
+ private:
+  friend class admission_waiter;
+  void leave(admission_waiter& waiter) noexcept;
+  void watch() noexcept;
+  void timer_fired() noexcept;
+
+  actors::budget& room_;
+  actors::lane& home_;
+  const actors::clock_source& clock_;
+  const actors::duration wait_max_;
+  std::atomic<bool> watch_posted_{false};
+  std::mutex mutex_;
+  std::list<admission_waiter*> line_;
+  actors::timer_node timer_;
+};
+
+}  // namespace partita::detail

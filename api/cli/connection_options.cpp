@@ -1,0 +1,101 @@
+#include "api/cli/connection_options.hpp"
+
+#include <partita/properties.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string_view>
+
+namespace partita::cli {
+namespace {
+
+/// Named by -F, else by PARTITA_CONFIG, else the user's own if there is one.
+std::string file_to_load(const connection_options& options) {
+  if (!options.config_file.empty()) return options.config_file;
+  if (const char* named = std::getenv("PARTITA_CONFIG"); named != nullptr && *named != '\0')
+    return named;
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
+    std::string own = std::string(home) + "/.config/partita.conf";
+    if (::access(own.c_str(), R_OK) == 0) return own;
+  }
+  return {};
+}
+
+std::string_view level_name(int level) noexcept {
+  return level <= 3 ? "error" : level == 4 ? "warning" : level <= 6 ? "info" : "debug";
+}
+
+void write_log(void* context, int level, std::string_view line) {
+  std::string text = "partita: ";
+  text.append(level_name(level)).append(": ").append(line);
+  static_cast<progress_display*>(context)->log(text);
+}
+
+}  // namespace
+
+void add_setting_option(CLI::App& command, connection_options& into, const std::string& names,
+                        const std::string& key, const std::string& description) {
+  const std::string origin = names.substr(0, names.find(','));
+  command.add_option_function<std::string>(
+      names,
+      [&into, key, origin](const std::string& value) {
+        into.settings.push_back({key, value, origin});
+      },
+      description);
+}
+
+void add_connection_options(CLI::App& command, connection_options& into) {
+  add_setting_option(command, into, "-b,--bootstrap", "bootstrap.servers",
+                     "brokers to start from: HOST:PORT,HOST:PORT...");
+  command.add_option("-F,--config", into.config_file,
+                     "configuration file in Kafka's format; default: $PARTITA_CONFIG, then "
+                     "~/.config/partita.conf");
+  command
+      .add_option_function<std::vector<std::string>>(
+          "-X",
+          [&into](const std::vector<std::string>& pairs) {
+            for (const std::string& pair : pairs) {
+              const std::size_t equals = pair.find('=');
+              if (equals == std::string::npos)
+                into.malformed.push_back(pair);
+              else
+                into.settings.push_back({pair.substr(0, equals), pair.substr(equals + 1), "-X"});
+            }
+          },
+          "KEY=VALUE: any setting by Kafka's or librdkafka's name; repeatable")
+      ->allow_extra_args(false);
+  command.add_flag("-v,--verbose", into.verbosity, "say more; twice: the details of the protocol");
+  command.add_flag("-q,--quiet", into.quiet, "say nothing but errors");
+}
+
+std::string load_config(const connection_options& options, producer_config& config,
+                        progress_display& display) {
+  if (!options.malformed.empty())
+    return "-X takes KEY=VALUE, not '" + options.malformed.front() + "'";
+  config.log_level = options.quiet            ? 3
+                     : options.verbosity == 0 ? 4
+                     : options.verbosity == 1 ? 6
+                                              : 7;
+  config_report report;
+  if (const std::string file = file_to_load(options); !file.empty())
+    if (const config_error error = load_properties_file(config, file, &report))
+      return error.message();
+  if (const config_error error = load_environment(config, &report)) return error.message();
+  for (const auto& [key, value, origin] : options.settings)
+    if (const config_error error = apply_property(config, key, value, origin, &report))
+      return error.message();
+  if (const config_error error = validate(config)) return error.message();
+  if (!options.quiet)
+    for (const std::string& note : report.notes) display.say("partita: note: " + note);
+  return {};
+}
+
+void log_to(producer_config& config, progress_display& display) {
+  config.log = &write_log;
+  config.log_context = &display;
+}
+
+}  // namespace partita::cli

@@ -1,0 +1,51 @@
+// The options that every subcommand with a producer has, and the configuration they lead to.
+//
+// Invariants
+// 1. Precedence: command line, then environment, then file. Within the command line the later
+//    option wins.
+//
+// Threads: one.
+#pragma once
+
+#include "api/cli/progress.hpp"
+
+#include <partita/config.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace partita::cli {
+
+struct connection_options {
+  std::string config_file;
+  /// Kafka's key, value, and the option that set it, in the order of the command line.
+  struct setting {
+    std::string key;
+    std::string value;
+    std::string origin;
+  };
+  std::vector<setting> settings;
+  std::vector<std::string> malformed;  ///< arguments of -X without "="
+  int verbosity = 0;
+  bool quiet = false;
+};
+
+/// -b, -F, -X, -q and -v. `into` must outlive the parsing.
+void add_connection_options(CLI::App& command, connection_options& into);
+/// An option that sets one key.
+void add_setting_option(CLI::App& command, connection_options& into, const std::string& names,
+                        const std::string& key, const std::string& description);
+
+/// Fills `config`. An error is one line for people; notes go to `display`.
+[[nodiscard]] std::string load_config(const connection_options& options, producer_config& config,
+                                      progress_display& display);
+
+/// Log lines of the producer go to the display.
+void log_to(producer_config& config, progress_display& display);
+
+}  // namespace partita::cli

@@ -1,0 +1,117 @@
+#include "api/cli/produce_options.hpp"
+
+#include "api/cli/line_input.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <limits>
+
+namespace partita::cli {
+namespace {
+
+constexpr const char* footer = R"(Input
+  lines    one record a line; with -K the part before the delimiter is the key
+  jsonl    one object a line, all members optional:
+           {"topic":"t","key":"k","value":"v","headers":{"name":"text"},
+            "partition":0,"timestamp":1764000000000}, without the line break;
+           key_base64 and value_base64 for bytes that are no text; no value: a tombstone
+
+Exit code
+  0 all delivered   2 some not written   3 some unknown: a second run may duplicate them
+  4 a partition is halted   5 not authorised   6 cluster unreachable   1 usage, configuration, input
+  130 interrupted: the first Ctrl-C flushes what was read, the second leaves at once
+
+Examples
+  printf 'k1:a\nk2:b\n' | partita produce -b localhost:9092 -t orders -K :
+  partita produce -b localhost:9092 -t orders --input jsonl -z zstd orders.jsonl)";
+
+void add_unescaped(CLI::App& command, const std::string& names, std::string& into,
+                   const std::string& description) {
+  command.add_option_function<std::string>(
+      names,
+      [&into, names](const std::string& given) {
+        std::optional<std::string> plain = unescape(given);
+        if (!plain || plain->empty())
+          throw CLI::ValidationError(names, R"(takes text; escapes are \t \n \r \0 \\ \xHH)");
+        into = std::move(*plain);
+      },
+      description);
+}
+
+void add_record_options(CLI::App& command, produce_options& into) {
+  add_unescaped(command, "-K,--key-delimiter", into.key_delimiter,
+                "a line is KEY DELIMITER VALUE; escapes such as \\t are understood");
+  add_unescaped(command, "-D,--delimiter", into.record_delimiter,
+                "ends a record in place of the line feed");
+  command.add_option("-k,--key", into.fixed_key, "key of every record that has none");
+  command
+      .add_option_function<std::vector<std::string>>(
+          "-H,--header",
+          [&into](const std::vector<std::string>& given) {
+            for (const std::string& each : given) {
+              const std::size_t equals = each.find('=');
+              owned_header& header = into.headers.emplace_back();
+              header.key = each.substr(0, equals);
+              if (equals != std::string::npos) header.value = each.substr(equals + 1);
+            }
+          },
+          "NAME=TEXT, or NAME for a null header, on every record; repeatable")
+      ->allow_extra_args(false);
+  command.add_option("-p,--partition", into.partition, "partition of records that name none")
+      ->check(CLI::Range(0, std::numeric_limits<std::int32_t>::max()));
+  command.add_flag("-Z,--null", into.empty_is_null, "an empty value is a tombstone");
+}
+
+}  // namespace
+
+void add_produce_options(CLI::App& command, produce_options& into) {
+  add_connection_options(command, into.connection);
+  command.add_option("-t,--topic", into.topic, "topic; jsonl records may name another");
+  command.add_option("FILE", into.file, "what to read; default: standard input");
+  command
+      .add_option_function<std::string>(
+          "--input",
+          [&into](const std::string& word) {
+            into.format = word == "jsonl" ? input_format::jsonl : input_format::lines;
+          },
+          "lines (default) or jsonl")
+      ->check(CLI::IsMember({"lines", "jsonl"}));
+  add_record_options(command, into);
+  add_setting_option(command, into.connection, "-z,--compression", "compression.type",
+                     "none, gzip, snappy, lz4 or zstd");
+  add_setting_option(command, into.connection, "--acks", "acks", "all (default), 1 or 0");
+  add_setting_option(command, into.connection, "--partitioner", "partitioner",
+                     "murmur2_random (default: as Java), consistent_random, ...");
+  add_setting_option(command, into.connection, "--delivery-timeout", "delivery.timeout.ms",
+                     "milliseconds until a record is answered at the latest");
+  command
+      .add_option_function<std::string>(
+          "--on-error",
+          [&into](const std::string& word) {
+            into.connection.settings.push_back({"partita.failure.policy",
+                                                word == "halt" ? "halt_partition" : "skip",
+                                                "--on-error"});
+          },
+          "halt (default): nothing passes a failed record of its partition; skip: it fails alone")
+      ->check(CLI::IsMember({"halt", "skip"}));
+  command.add_option("-c,--count", into.count, "stop after this many records");
+  command.add_flag("--skip-bad-lines", into.skip_bad_lines,
+                   "report input that can't be read, and go on");
+  command.add_flag("--json", into.json_summary, "summary as one JSON object");
+  command.add_option_function<std::uint32_t>(
+      "--interrupt-timeout",
+      [&into](std::uint32_t given) { into.interrupt_timeout = std::chrono::milliseconds(given); },
+      "milliseconds to flush after Ctrl-C (10000)");
+  command.footer(footer);
+}
+
+std::string check(const produce_options& options) {
+  if (options.topic.empty() && options.format == input_format::lines) return "-t TOPIC is required";
+  if (options.format == input_format::jsonl && !options.key_delimiter.empty())
+    return "-K is for lines; jsonl records have a \"key\"";
+  if (options.format == input_format::jsonl && options.record_delimiter != "\n")
+    return "-D is for lines; jsonl has one record a line";
+  return {};
+}
+
+}  // namespace partita::cli

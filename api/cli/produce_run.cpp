@@ -1,0 +1,218 @@
+#include "api/cli/produce_run.hpp"
+
+#include "api/cli/jsonl.hpp"
+
+#include <partita/error.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace partita::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t chunk_bytes = 256 * 1024;
+/// Longer than any record a broker takes by a wide margin.
+constexpr std::size_t record_bytes_max = 64 * 1024 * 1024;
+/// The answer that frees room may be counted a moment before the room is free.
+constexpr std::chrono::milliseconds room_wait_max = 20ms;
+
+}  // namespace
+
+produce_run::produce_run(const produce_options& options, input_file& input,
+                         progress_display& display)
+    : options_(options),
+      input_(input),
+      display_(display),
+      lines_(options.record_delimiter, record_bytes_max),
+      begin_(std::chrono::steady_clock::now()) {}
+
+std::chrono::milliseconds produce_run::elapsed() const {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() -
+                                                               begin_);
+}
+
+void produce_run::show_progress() {
+  display_.update({input_.bytes_read(), input_.size(), accepted_, ledger_.counts(), elapsed()});
+}
+
+run_summary produce_run::run(const producer_config& config) {
+  producer_ = std::make_unique<producer>(config);
+  read_all();
+  flush();
+  run_summary summary;
+  run_facts facts;
+  if (waker_.interrupts() < 2) ask_why(facts, summary);
+  producer_.reset();  // answers what is left
+  display_.finish();
+  summary.ledger = ledger_.view();
+  summary.accepted = accepted_;
+  summary.bad_lines = bad_lines_;
+  summary.elapsed = elapsed();
+  facts.counts = summary.ledger.counts;
+  facts.interrupted = summary.interrupted = waker_.interrupts() > 0;
+  facts.bad_input = bad_input_;
+  facts.denied = summary.ledger.denied;
+  facts.halted = summary.ledger.halted = facts.halted || summary.ledger.halted;
+  // A cluster that took or may have taken records is not out of reach.
+  const tally& counts = facts.counts;
+  facts.unreachable = counts.delivered == 0 && counts.unknown == 0 && counts.not_written > 0 &&
+                      (summary.ledger.unreachable || !summary.unreachable.empty());
+  if (!facts.unreachable) summary.unreachable.clear();
+  summary.exit_code = exit_code_of(facts);
+  return summary;
+}
+
+void produce_run::read_all() {
+  std::vector<char> chunk(chunk_bytes);
+  while (ending_ == ending::none) {
+    show_progress();
+    const bool readable = waker_.wait(input_.descriptor(), display_.interval());
+    if (waker_.interrupts() > 0) {
+      ending_ = ending::interrupted;
+      break;
+    }
+    if (!readable) continue;
+    std::error_code error;
+    const std::size_t count = input_.read(chunk.data(), chunk.size(), error);
+    if (error == std::errc::interrupted || error == std::errc::operation_would_block) continue;
+    if (error) {
+      display_.say("partita: " + input_.name() + ": " + error.message());
+      bad_input_ = true;
+      ending_ = ending::bad_line;
+      break;
+    }
+    if (count == 0)
+      lines_.finish();
+    else
+      lines_.append({chunk.data(), count});
+    take_lines();
+    if (count == 0 && ending_ == ending::none) ending_ = ending::end_of_input;
+  }
+}
+
+void produce_run::take_lines() {
+  line_input::line line;
+  while (ending_ == ending::none && lines_.next(line)) take_line(line);
+}
+
+void produce_run::take_line(const line_input::line& line) {
+  if (options_.format == input_format::jsonl && !line.too_long && is_blank(line.bytes)) return;
+  input_record what;
+  if (const std::optional<input_error> error = parse(line, what))
+    return refuse(line.number, *error);
+  produce(what);
+  if (options_.count != 0 && accepted_ >= options_.count && ending_ == ending::none)
+    ending_ = ending::limit_reached;
+}
+
+std::optional<input_error> produce_run::parse(const line_input::line& line,
+                                              input_record& into) const {
+  if (line.too_long)
+    return input_error{0, "longer than " + std::to_string(record_bytes_max) + " bytes"};
+  if (options_.format == input_format::jsonl) {
+    if (auto error = parse_jsonl(line.bytes, into)) return error;
+    if (!into.topic && options_.topic.empty())
+      return input_error{0, "no \"topic\", and no -t was given"};
+  } else {
+    const key_and_value parts = split_key(line.bytes, options_.key_delimiter);
+    if (parts.key) into.key = std::string(*parts.key);
+    into.value = std::string(parts.value);
+  }
+  if (options_.empty_is_null && into.value && into.value->empty()) into.value.reset();
+  return std::nullopt;
+}
+
+void produce_run::refuse(std::uint64_t line, const input_error& error) {
+  std::string where = input_.name() + ":" + std::to_string(line);
+  if (error.column != 0) where += ":" + std::to_string(error.column);
+  display_.say("partita: " + where + ": " + error.reason);
+  if (options_.skip_bad_lines) {
+    ++bad_lines_;
+    return;
+  }
+  bad_input_ = true;
+  ending_ = ending::bad_line;
+}
+
+void produce_run::produce(const input_record& what) {
+  record given;
+  given.topic = what.topic ? std::string_view(*what.topic) : std::string_view(options_.topic);
+  if (what.key)
+    given.key = *what.key;
+  else if (options_.fixed_key)
+    given.key = *options_.fixed_key;
+  if (what.value) given.value = *what.value;
+  headers_.clear();
+  for (const owned_header& each : options_.headers) headers_.push_back({each.key, each.value});
+  for (const owned_header& each : what.headers) headers_.push_back({each.key, each.value});
+  given.headers = headers_;
+  given.partition = what.partition;
+  if (!given.partition && options_.partition) given.partition = partition_id(*options_.partition);
+  given.timestamp = what.timestamp;
+
+  if (last_topic_ == nullptr || last_topic_->name != given.topic)
+    last_topic_ = &ledger_.topic(given.topic);
+  if (offer(given, *last_topic_) == admission::accepted) ++accepted_;
+}
+
+/// Waits for room as long as the user lets us: records that are answered, at the latest at their
+/// deadlines, make some.
+admission produce_run::offer(const record& what, delivery_ledger::topic_entry& topic) {
+  auto* entry = &topic;
+  for (;;) {
+    const admission answer = producer_->try_produce(
+        what, [entry](const outcome& result) { entry->ledger->answered(*entry, result); });
+    if (answer != admission::full) return answer;
+    waits_for_room_.store(true);
+    waker_.wait(-1, room_wait_max);
+    show_progress();
+    if (waker_.interrupts() > 0) {
+      ending_ = ending::interrupted;
+      return admission::full;
+    }
+  }
+}
+
+void produce_run::after_answer(void* self) noexcept {
+  auto& run = *static_cast<produce_run*>(self);
+  if (run.waits_for_room_.load(std::memory_order_relaxed) && run.waits_for_room_.exchange(false))
+    run.waker_.wake();
+}
+
+void produce_run::flush() {
+  const auto wake_when_done = [this](const auto&) {
+    flushed_ = true;
+    waker_.wake();
+  };
+  bool closing = waker_.interrupts() > 0;
+  if (closing)
+    producer_->close(options_.interrupt_timeout).then(wake_when_done);
+  else
+    producer_->flush().then(wake_when_done);
+  while (!flushed_ && waker_.interrupts() < 2) {
+    show_progress();
+    waker_.wait(-1, display_.interval());
+    if (!closing && waker_.interrupts() > 0) {
+      closing = true;
+      flushed_ = false;
+      producer_->close(options_.interrupt_timeout).then(wake_when_done);
+    }
+  }
+}
+
+/// What the outcomes do not tell: a partition that the last of them halted, and why nothing could
+/// be sent.
+void produce_run::ask_why(run_facts& facts, run_summary& summary) {
+  if (ledger_.counts().all_delivered()) return;
+  const producer_status status = producer_->status().get();
+  facts.halted = std::any_of(status.partitions.begin(), status.partitions.end(),
+                             [](const auto& at) { return at.state == partition_state::halted; });
+  if (is_unreachable(status.metadata_error))
+    summary.unreachable = status.metadata_error_text.empty() ? status.metadata_error.message()
+                                                             : status.metadata_error_text;
+}
+
+}  // namespace partita::cli

@@ -1,0 +1,209 @@
+#include <partita/handler_sink.hpp>
+
+#include "actors/completion.hpp"
+#include "api/producer_body.hpp"
+
+#include <partita/contract.hpp>
+#include <partita/producer.hpp>
+
+#include <utility>
+
+namespace partita::detail {
+
+struct waiting_handler::kept_record {
+  owned_record owned;
+  std::vector<header> headers;
+  record view;
+};
+
+waiting_handler::waiting_handler() noexcept = default;
+waiting_handler::~waiting_handler() = default;
+
+const record& waiting_handler::keep(const record& what) {
+  kept_ = std::make_unique<kept_record>();
+  owned_record& owned = kept_->owned;
+  owned.topic = what.topic;
+  owned.key = what.key;
+  owned.value = what.value;
+  owned.headers.reserve(what.headers.size());
+  for (const header& each : what.headers) {
+    owned_header& copy = owned.headers.emplace_back();
+    copy.key = each.key;
+    if (each.value) copy.value = *each.value;
+  }
+  for (const owned_header& each : owned.headers) kept_->headers.push_back({each.key, each.value});
+  kept_->view = {owned.topic,    owned.key,      owned.value,
+                 kept_->headers, what.partition, what.timestamp};
+  return kept_->view;
+}
+
+void handler_sink::list::append(waiting_handler& node) noexcept {
+  node.previous_ = last;
+  node.next_ = nullptr;
+  (last == nullptr ? first : last->next_) = &node;
+  last = &node;
+}
+
+void handler_sink::list::remove(waiting_handler& node) noexcept {
+  (node.previous_ == nullptr ? first : node.previous_->next_) = node.next_;
+  (node.next_ == nullptr ? last : node.next_->previous_) = node.previous_;
+}
+
+waiting_handler* handler_sink::list::pop() noexcept {
+  waiting_handler* node = first;
+  if (node != nullptr) remove(*node);
+  return node;
+}
+
+void handler_sink::list::prepend(list& others) noexcept {
+  if (others.first == nullptr) return;
+  if (first == nullptr) {
+    last = others.last;
+  } else {
+    others.last->next_ = first;
+    first->previous_ = others.last;
+  }
+  first = std::exchange(others.first, nullptr);
+  others.last = nullptr;
+}
+
+namespace {
+
+/// Takes the record now, or waits for room with a copy of it: the caller's views end with the call.
+void submit(producer& owner, const record& what, actors::completion_slot slot,
+            waiting_handler& handler) {
+  producer_body& body = owner.body();
+  switch (body.try_submit(what, slot)) {
+    case admission::accepted:
+      return;
+    case admission::closed:
+      return body.answer_at_once(what, slot, client_errc::closed);
+    case admission::full:
+      return body.submit_waiting(handler.keep(what), slot);
+  }
+}
+
+}  // namespace
+
+void handler_sink::start(producer& owner, const record& what, waiting_handler& handler) {
+  {
+    std::lock_guard lock(mutex_);
+    PARTITA_EXPECTS(!shut_);
+    waiting_.append(handler);
+    ++holders_;
+  }
+  submit(owner, what, {this, reinterpret_cast<std::uint64_t>(&handler)}, handler);
+}
+
+/// The lock is held while the drain is posted: otherwise the execution context could end between
+/// the decision to post to it and the post (its end waits in shut_down() for this lock).
+void handler_sink::complete(const actors::completion_run& run) noexcept {
+  std::unique_lock lock(mutex_);
+  if (shut_) return complete_shut(run, lock);
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    auto& handler = *reinterpret_cast<waiting_handler*>(run.data(i));
+    PARTITA_ASSERT(handler.phase_ == waiting_handler::phase::waiting);
+    --holders_;
+    handler.answer_.emplace(run.at(i));
+    handler.phase_ = waiting_handler::phase::answered;
+    waiting_.remove(handler);
+    answered_.append(handler);
+  }
+  if (!std::exchange(draining_, true)) answered_.first->post_drain(*this);
+}
+
+/// The execution context has ended or is ending: nobody is called any more.
+void handler_sink::complete_shut(const actors::completion_run& run,
+                                 std::unique_lock<std::mutex>& lock) noexcept {
+  list doomed;
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    auto& handler = *reinterpret_cast<waiting_handler*>(run.data(i));
+    --holders_;
+    if (handler.phase_ == waiting_handler::phase::dropping) {
+      handler.phase_ = waiting_handler::phase::answered;  // shut_down() deletes it
+      continue;
+    }
+    if (handler.phase_ == waiting_handler::phase::waiting) waiting_.remove(handler);
+    doomed.append(handler);
+  }
+  const bool last = holders_ == 0;
+  lock.unlock();
+  while (waiting_handler* handler = doomed.pop()) delete handler;
+  if (last) delete this;
+}
+
+void handler_sink::drain() {
+  list taken;
+  {
+    std::lock_guard lock(mutex_);
+    std::swap(taken, answered_);
+  }
+  struct on_exit {
+    handler_sink& sink;
+    list& taken;
+    ~on_exit() { sink.after_drain(taken); }
+  } rest{*this, taken};
+  while (waiting_handler* handler = taken.pop()) {
+    outcome answer = std::move(*handler->answer_);
+    handler->call(std::move(answer));
+  }
+}
+
+void handler_sink::after_drain(list& left) {
+  std::lock_guard lock(mutex_);
+  answered_.prepend(left);
+  draining_ = answered_.first != nullptr;
+  if (draining_) answered_.first->post_drain(*this);
+}
+
+/// Destroying a handler may run any code of the application's, for example the end of the producer,
+/// which answers its records here: so no lock is held meanwhile, and lists are taken one by one.
+void handler_sink::shut_down() noexcept {
+  std::unique_lock lock(mutex_);
+  shut_ = true;
+  while (waiting_handler* handler = answered_.pop()) {
+    lock.unlock();
+    delete handler;
+    lock.lock();
+  }
+  while (waiting_handler* handler = waiting_.pop()) {
+    handler->phase_ = waiting_handler::phase::dropping;
+    lock.unlock();
+    handler->drop_handler();
+    lock.lock();
+    if (handler->phase_ == waiting_handler::phase::answered)
+      delete handler;
+    else
+      handler->phase_ = waiting_handler::phase::dropped;
+  }
+  const bool last = --holders_ == 0;
+  lock.unlock();
+  if (last) delete this;
+}
+
+namespace {
+
+class inline_target final : public actors::completion_target {
+ public:
+  void complete(const actors::completion_run& run) noexcept override {
+    for (std::size_t i = 0; i < run.size(); ++i) {
+      auto& handler = *reinterpret_cast<waiting_handler*>(run.data(i));
+      run_call(
+          run, i,
+          [](void* context, const outcome& answer) {
+            static_cast<waiting_handler*>(context)->call(answer);
+          },
+          &handler);
+    }
+  }
+};
+
+constinit inline_target without_executor;
+
+}  // namespace
+
+void start_inline(producer& owner, const record& what, waiting_handler& handler) {
+  submit(owner, what, {&without_executor, reinterpret_cast<std::uint64_t>(&handler)}, handler);
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,196 @@
+// Optional: partita for programs on Boost.Asio.
+//
+//     partita::outcome o = co_await producer.produce(record);              // in an asio::awaitable
+//     producer.produce(record)([](partita::outcome o) { ... });            // any completion token
+//     partita::tally t = co_await partita::async_wait(producer.flush());   // flush, close,
+//     recover, ... auto producer = partita::make_producer_on(loop, config);             // no
+//     thread but the loop's
+//
+// Order: handlers with the same executor are called in the order of their partitions' answers. A
+// run of answered records costs one post to an execution context, whatever number of handlers it
+// has there. Threads: a handler runs on its associated executor. One that has none (a bare lambda)
+// is called like a callback: on the lane, or inside the call when the answer is there at once; it
+// must not block. Lifetime: when an execution context ends, handlers that wait on it are destroyed
+// uncalled. What async_wait() waits for must be done before that.
+#pragma once
+
+#include <partita/handler_sink.hpp>
+#include <partita/operation.hpp>
+#include <partita/producer.hpp>
+
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/query.hpp>
+#include <boost/asio/system_executor.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include <future>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace partita {
+
+/// Starts a producer whose only lane is `loop`: it makes no thread, and everything happens while
+/// the application runs the loop, on at most one thread. Throws what the constructor of producer
+/// throws. Its connections keep loop.run() from returning until it is destroyed. It must not be
+/// destroyed from inside one of its callbacks (any other handler will do, a coroutine too), nor
+/// outlive the loop.
+[[nodiscard]] std::unique_ptr<producer> make_producer_on(boost::asio::io_context& loop,
+                                                         const producer_config& config);
+
+namespace detail {
+
+/// One sink per execution context.
+class handler_sink_service final : public boost::asio::execution_context::service {
+ public:
+  using key_type = handler_sink_service;
+  static inline boost::asio::execution_context::id id;
+
+  explicit handler_sink_service(boost::asio::execution_context& context)
+      : service(context), sink_(*new handler_sink) {}
+  [[nodiscard]] handler_sink& sink() noexcept { return sink_; }
+
+ private:
+  void shutdown() noexcept override { sink_.shut_down(); }
+  handler_sink& sink_;
+};
+
+template <class Handler, class Executor>
+class executor_handler final : public waiting_handler {
+ public:
+  executor_handler(Handler&& handler, const Executor& executor)
+      : held_(std::in_place, std::move(handler), executor) {}
+
+  void post_drain(handler_sink& sink) override {
+    boost::asio::post(held_->work.get_executor(), [&sink] { sink.drain(); });
+  }
+  void call(outcome answer) override {
+    held taken = std::move(*held_);
+    delete this;
+    boost::asio::dispatch(taken.work.get_executor(), [handler = std::move(taken.handler),
+                                                      answer = std::move(answer)]() mutable {
+      std::move(handler)(std::move(answer));
+    });
+  }
+  void drop_handler() noexcept override {
+    std::optional<held> doomed = std::move(held_);
+    held_.reset();
+  }
+
+ private:
+  /// The work keeps the context's run() from returning while the record is unanswered.
+  struct held {
+    held(Handler&& from, const Executor& executor) : handler(std::move(from)), work(executor) {}
+    Handler handler;
+    boost::asio::executor_work_guard<Executor> work;
+  };
+  std::optional<held> held_;
+};
+
+template <class Handler>
+class inline_handler final : public waiting_handler {
+ public:
+  explicit inline_handler(Handler&& handler) : handler_(std::move(handler)) {}
+  void post_drain(handler_sink&) override {}
+  void call(outcome answer) override {
+    Handler taken = std::move(handler_);
+    delete this;
+    std::move(taken)(std::move(answer));
+  }
+  void drop_handler() noexcept override {}
+
+ private:
+  Handler handler_;
+};
+
+/// What `produce(record)(token)` starts. The producer is named by a pointer because some tokens
+/// keep copies of these arguments.
+struct produce_initiation {
+  producer* owner;
+
+  template <class Handler>
+  void operator()(Handler&& handler, const record& what) const {
+    using stored = std::decay_t<Handler>;
+    const auto executor = boost::asio::get_associated_executor(handler);
+    using executor_type = std::decay_t<decltype(executor)>;
+    stored kept(std::forward<Handler>(handler));
+    if constexpr (std::is_same_v<executor_type, boost::asio::system_executor>) {
+      start_inline(*owner, what, *new inline_handler<stored>(std::move(kept)));
+    } else {
+      boost::asio::execution_context& context =
+          boost::asio::query(executor, boost::asio::execution::context);
+      handler_sink& sink = boost::asio::use_service<handler_sink_service>(context).sink();
+      sink.start(*owner, what,
+                 *new executor_handler<stored, executor_type>(std::move(kept), executor));
+    }
+  }
+};
+
+template <class Token>
+requires boost::asio::completion_token_for<Token, void(outcome)>
+struct token_initiation<Token> {
+  template <class Given>
+  static auto start(producer& owner, const record& what, Given&& token) {
+    return boost::asio::async_initiate<Given, void(outcome)>(produce_initiation{&owner}, token,
+                                                             what);
+  }
+};
+
+/// Asio's own future would start the threads of its system context.
+template <class Allocator>
+struct token_initiation<boost::asio::use_future_t<Allocator>> {
+  template <class Given>
+  static std::future<outcome> start(producer& owner, const record& what, Given&&) {
+    std::promise<outcome> promise;
+    std::future<outcome> future = promise.get_future();
+    produce_initiation{&owner}(
+        [promise = std::move(promise)](outcome answer) mutable {
+          promise.set_value(std::move(answer));
+        },
+        what);
+    return future;
+  }
+};
+
+struct wait_initiation {
+  template <class Handler, class T>
+  void operator()(Handler&& handler, operation<T> waited) const {
+    auto executor = boost::asio::get_associated_executor(handler);
+    using executor_type = decltype(executor);
+    if constexpr (std::is_same_v<executor_type, boost::asio::system_executor>) {
+      std::move(waited).then([handler = std::forward<Handler>(handler)](const T& result) mutable {
+        std::move(handler)(result);
+      });
+    } else {
+      std::move(waited).then([handler = std::forward<Handler>(handler),
+                              work = boost::asio::executor_work_guard<executor_type>(executor)](
+                                 const T& result) mutable {
+        boost::asio::post(work.get_executor(),
+                          [handler = std::move(handler), result = result]() mutable {
+                            std::move(handler)(std::move(result));
+                          });
+      });
+    }
+  }
+};
+
+}  // namespace detail
+
+/// Waits for what flush(), close(), pause(), resume(), recover(), status() or produce_batch() gave.
+template <class T, class Token = boost::asio::deferred_t>
+requires boost::asio::completion_token_for<Token, void(T)>
+auto async_wait(operation<T> waited, Token&& token = Token()) {
+  return boost::asio::async_initiate<Token, void(T)>(detail::wait_initiation{}, token,
+                                                     std::move(waited));
+}
+
+}  // namespace partita

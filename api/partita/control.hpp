@@ -1,0 +1,76 @@
+// What can be asked of a partition, and what is answered: the vocabulary of control.
+//
+// The same types serve the member functions of the producer and the messages of <partita/caf.hpp>.
+#pragma once
+
+#include <partita/ids.hpp>
+#include <partita/outcome.hpp>
+#include <partita/record.hpp>
+#include <partita/recovery.hpp>
+#include <partita/status.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace partita {
+
+/// Stops sending. Records are still accepted, within the budget.
+struct pause_request {
+  bool abort_buffered = false;  ///< also fails what was never sent, in order: not_written, aborted
+};
+
+/// Ends a pause.
+struct resume_request {};
+
+/// Ends a halt. A key is for halts of keys, which come later; without one: the whole partition.
+/// Answered with a recovery_report.
+struct recover_request {
+  recovery how = recovery::resubmit;
+  std::optional<std::string> key{};
+  bool allow_duplicates = false;  ///< also resubmit records whose fate is unknown
+};
+
+/// Answered with a tally when everything admitted before it has been answered.
+struct flush_request {};
+
+struct status_request {};
+
+/// Records for this partition, in order. Outcomes come as delivery_report; the tag of record i is
+/// first_tag + i.
+struct produce_request {
+  std::vector<owned_record> records;
+  std::uint64_t first_tag = 0;
+};
+
+/// Asks for partition_event messages.
+struct subscribe_request {};
+
+/// The answer to what has nothing else to say.
+struct control_done {};
+
+enum class partition_change : std::uint8_t { halted, resumed, settled, leader_changed, leaderless };
+
+struct partition_event {
+  partition_change change;
+  std::string topic;
+  partition_id partition;
+  std::error_code code{};
+};
+
+/// One record's answer within a delivery_report.
+struct tagged_outcome {
+  std::uint64_t tag;
+  outcome answer;
+};
+
+/// Answers to records that were produced with the same receiver, one message per run of a batch.
+struct delivery_report {
+  std::string topic;  ///< empty on success; a failure names it
+  partition_id partition;
+  std::vector<tagged_outcome> outcomes;
+};
+
+}  // namespace partita

@@ -1,0 +1,87 @@
+// What producer.produce(record) returns: one object for every way of waiting.
+//
+// Order: nothing happens until the operation is started, by `co_await` or by calling it with a
+// completion token (<partita/asio.hpp>). Records are ordered by these starts.
+// Lifetime: the record's views must stay valid until then; they are copied at the start.
+// Threads: a coroutine continues on the lane thread, in the partition's turn, before any later
+// command of that partition; it must not block there. `resume_on` moves it to an executor of the
+// caller's.
+#pragma once
+
+#include <partita/outcome.hpp>
+#include <partita/record.hpp>
+
+#include <coroutine>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace partita {
+
+class producer;
+
+/// Where coroutines continue. One call hands over all coroutines of a run (a batch's neighbours
+/// that chose the same executor); it is made on a lane thread, must not block and must resume each
+/// once.
+class resume_executor {
+ public:
+  virtual void resume(std::span<const std::coroutine_handle<>> run) noexcept = 0;
+
+ protected:
+  ~resume_executor() = default;
+};
+
+namespace detail {
+/// How `produce(record)(token)` is carried out; filled in by <partita/asio.hpp>.
+template <class Token>
+struct token_initiation;
+}  // namespace detail
+
+class [[nodiscard]] produce_operation {
+ public:
+  produce_operation(producer& owner, const partita::record& record) noexcept
+      : owner_(&owner), record_(record) {}
+  produce_operation(const produce_operation&) = delete;
+  produce_operation& operator=(const produce_operation&) = delete;
+
+  /// The coroutine continues through `executor`, which must outlive the operation.
+  produce_operation&& resume_on(resume_executor& executor) && noexcept {
+    executor_ = &executor;
+    return std::move(*this);
+  }
+
+  struct awaiter {
+    produce_operation& self;
+    bool await_ready() const noexcept { return false; }
+    bool await_suspend(std::coroutine_handle<> handle) noexcept { return self.start(handle); }
+    outcome await_resume() noexcept { return std::move(*self.outcome_); }
+  };
+  awaiter operator co_await() && noexcept { return {*this}; }
+
+  /// Starts it with an Asio completion token; the handler's signature is void(outcome).
+  template <class Token>
+      auto operator()(Token&& token) && requires requires {
+    sizeof(detail::token_initiation<std::decay_t<Token>>);
+  }
+  {
+    return detail::token_initiation<std::decay_t<Token>>::start(*owner_, record_,
+                                                                std::forward<Token>(token));
+  }
+
+  /// For the library: stores the answer, called once.
+  void answer(outcome result) noexcept { outcome_.emplace(std::move(result)); }
+  [[nodiscard]] std::coroutine_handle<> handle() const noexcept { return handle_; }
+  [[nodiscard]] resume_executor* executor() const noexcept { return executor_; }
+
+ private:
+  /// False when the answer is there already and the coroutine need not be suspended.
+  bool start(std::coroutine_handle<> handle) noexcept;
+
+  producer* owner_;
+  partita::record record_;
+  resume_executor* executor_ = nullptr;
+  std::coroutine_handle<> handle_;
+  std::optional<outcome> outcome_;
+};
+
+}  // namespace partita

@@ -1,0 +1,118 @@
+// The producer.
+//
+// Order: per partition all calls (produce, pause, resume, recover, flush, close) act in one total
+// order that is consistent with real time: if one call returned before another began, it acts
+// first. Threads: every member may be called from any thread, also from inside a callback. Errors:
+// after construction nothing is thrown; what goes wrong with a record is in its outcome.
+#pragma once
+
+#include <partita/completion.hpp>
+#include <partita/config.hpp>
+#include <partita/operation.hpp>
+#include <partita/outcome.hpp>
+#include <partita/produce_operation.hpp>
+#include <partita/record.hpp>
+#include <partita/recovery.hpp>
+#include <partita/status.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+/// Whether try_produce took the record.
+enum class [[nodiscard]] admission : std::uint8_t{
+    accepted,  ///< the callback will be called exactly once
+    full,      ///< no room in buffer.memory, or others wait for it; the callback will not be called
+    closed,    ///< the producer is closing; the callback will not be called
+};
+
+struct [[nodiscard]] close_report {
+  tally answered;  ///< of the records that were unanswered when close() was called
+  std::vector<owned_record>
+      unsent;  ///< never sent, answered not_written/closed; per partition in order
+};
+
+namespace detail {
+class producer_body;
+struct environment_choice;
+}  // namespace detail
+
+class producer {
+ public:
+  /// Starts a producer. Throws std::system_error with the message of validate() when the
+  /// configuration is wrong, and nothing else: an unreachable cluster shows in outcomes and in
+  /// status().
+  explicit producer(const producer_config& config);
+  /// For <partita/asio.hpp> and <partita/testing/...>: runs on what the environment brings.
+  producer(const producer_config& config, detail::environment_choice& environment);
+
+  /// Answers everything that is unanswered, truthfully, and returns without waiting for the
+  /// network. May be called from any thread but one of its own lanes.
+  ~producer();
+  producer(const producer&) = delete;
+  producer& operator=(const producer&) = delete;
+
+  /// Produces one record; `co_await` the result, or call it with a completion token. Waits for room
+  /// in buffer.memory without blocking, first come first served, at most max.block.ms.
+  [[nodiscard]] produce_operation produce(const record& record) noexcept { return {*this, record}; }
+
+  /// Produces one record and calls `callback(const outcome&)` exactly once, in the partition's turn
+  /// on its lane, before any later command of that partition. The callback must not block. An
+  /// exception that leaves it is counted and dropped. Without room the record ends
+  /// not_written/buffer_full; where that must not be, use try_produce or co_await.
+  template <class Callback>
+  requires std::is_invocable_v < std::decay_t<Callback>
+  &, const outcome& > void produce(const record& record, Callback&& callback) {
+    submit(record, detail::make_callback(std::forward<Callback>(callback)));
+  }
+
+  /// The same without failing when there is no room.
+  template <class Callback>
+  requires std::is_invocable_v < std::decay_t<Callback>
+  &, const outcome& > admission try_produce(const record& record, Callback&& callback) {
+    return try_submit(record, detail::make_callback(std::forward<Callback>(callback)));
+  }
+
+  /// Produces several records under one admission: all are accepted, in order, or (when they do not
+  /// fit before max.block.ms) all end not_written. A record that can not be produced anyway (too
+  /// large, an invalid header) is answered alone. One outcome per record, in their order.
+  [[nodiscard]] operation<std::vector<outcome>> produce_batch(std::span<const record> records);
+
+  /// Done when every record that was accepted before the call is answered. Cuts lingering short.
+  [[nodiscard]] operation<tally> flush();
+  [[nodiscard]] operation<tally> flush(std::string_view topic);
+  [[nodiscard]] operation<tally> flush(std::string_view topic, partition_id partition);
+
+  /// Refuses new records, flushes, and at the deadline answers the rest truthfully.
+  [[nodiscard]] operation<close_report> close(std::chrono::milliseconds deadline);
+
+  /// Stops sending to a partition (true), or says that there is no such partition (false). What is
+  /// in flight is answered as usual.
+  operation<bool> pause(std::string_view topic, partition_id partition,
+                        pause_mode mode = pause_mode::hold);
+  operation<bool> resume(std::string_view topic, partition_id partition);
+
+  /// Ends the halt of a partition.
+  [[nodiscard]] operation<recovery_report> recover(std::string_view topic, partition_id partition,
+                                                   recovery how, recover_options options = {});
+
+  [[nodiscard]] operation<producer_status> status();
+
+  /// For the library's optional headers.
+  [[nodiscard]] detail::producer_body& body() noexcept { return *body_; }
+
+ private:
+  friend class produce_operation;
+  void submit(const record& record, detail::callback_ref callback);
+  admission try_submit(const record& record, detail::callback_ref callback);
+
+  detail::producer_body* body_;
+};
+
+}  // namespace partita

@@ -1,0 +1,67 @@
+// Typed snapshots of what a producer is doing, for health checks and diagnosis.
+#pragma once
+
+#include <partita/ids.hpp>
+#include <partita/outcome.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace partita {
+
+enum class partition_state : std::uint8_t {
+  normal,      ///< sends what it has
+  starting,    ///< waits for a producer id
+  leaderless,  ///< no leader is known
+  paused,      ///< by pause()
+  halted,      ///< by a failure; waits for recover()
+  fencing,  ///< a sent batch was given up; waits for the last attempts to end, then bumps its epoch
+  closing,
+};
+
+/// One partition at one moment of its own order of commands.
+struct partition_status {
+  std::string topic;
+  partition_id partition;
+  partition_state state = partition_state::normal;
+  broker_id leader;
+  partita::leader_epoch leader_epoch;
+  partita::producer_id producer_id;
+  partita::producer_epoch producer_epoch;
+  std::uint64_t buffered_records = 0;  ///< accepted and not answered
+  std::uint64_t buffered_bytes =
+      0;  ///< what they hold of buffer.memory, failed records kept for recover() too
+  int batches_in_flight = 0;
+  int batches_in_doubt = 0;
+  std::uint64_t failed_records_kept = 0;  ///< wait for recover()
+  std::uint32_t epoch_bumps = 0;
+  partita::offset last_offset;  ///< highest acknowledged offset
+  tally answered;
+  std::error_code last_error;
+};
+
+struct broker_status {
+  broker_id id;
+  std::string host;
+  std::uint16_t port = 0;
+  bool connected = false;
+  int requests_in_flight = 0;
+  std::uint64_t requests = 0;
+  std::uint64_t disconnects = 0;
+  std::error_code last_error;
+  std::string last_error_text;
+};
+
+struct producer_status {
+  std::vector<partition_status> partitions;  ///< sorted by topic and partition
+  std::vector<broker_status> brokers;        ///< sorted by id
+  std::uint64_t buffered_bytes = 0;
+  std::uint64_t buffer_memory_bytes = 0;
+  std::uint64_t callback_exceptions = 0;  ///< thrown by user code and swallowed
+  std::uint64_t contradictions = 0;       ///< answers that contradict what was sent (L9)
+  std::error_code metadata_error;         ///< why the cluster is not known, if it is not
+  std::string metadata_error_text;
+};
+
+}  // namespace partita

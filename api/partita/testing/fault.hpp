@@ -1,0 +1,75 @@
+// Faults of a simulated broker: what happens to one produce attempt.
+//
+// Invariants
+// 1. Executing and answering are chosen independently, so every pair of {appended, not appended}
+// and
+//    {any answer, no answer} can be asked for (the fault matrix).
+// 2. A fault that appends does so by the broker's ordinary checks: a batch those refuse is not
+// appended.
+//
+// Threads: plain values; give them to cluster::inject from any thread.
+#pragma once
+
+#include <partita/error.hpp>
+#include <partita/ids.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace partita::testing {
+
+/// What becomes of the batch.
+enum class execution : std::uint8_t {
+  append,  ///< handed to the broker's ordinary checks and, if they pass, to the log
+  skip,    ///< never looked at
+};
+
+/// What the client gets to see.
+enum class reply : std::uint8_t {
+  truthful,      ///< what the broker found; after a skip: `code` if set, else a forged success
+  error,         ///< `code` for the partition, whatever the broker found
+  close_before,  ///< the connection ends without an answer
+  close_after,   ///< the answer, then the end of the connection
+  reset,         ///< the connection ends by RST without an answer
+  never,         ///< no answer; the connection stays open and blocked, as behind a stuck handler
+  wrong_correlation_id,  ///< the answer under another id
+  truncated,             ///< a frame whose body ends too early
+  garbage,               ///< a frame of random bytes (by the cluster's seed)
+};
+
+/// One fault. The first `skip_first` matching attempts pass untouched, the next `times` are hit.
+struct fault {
+  // Where: unset members match everything.
+  std::string topic{};
+  std::optional<partition_id> partition{};
+  std::optional<broker_id> broker{};
+  int skip_first = 0;
+  int times = 1;
+
+  // What.
+  testing::execution execution = testing::execution::append;
+  testing::reply reply = testing::reply::truthful;
+  broker_errc code = broker_errc::none;  ///< for reply::error
+  bool real_offset = false;  ///< for reply::error: the base offset of the append, not -1
+  std::chrono::milliseconds execute_after{0};  ///< the batch is executed this much later
+  std::chrono::milliseconds answer_after{0};   ///< the answer is sent this much after the execution
+  std::chrono::milliseconds throttle{0};       ///< throttle_time_ms of the answer
+};
+
+/// Random faults: each produce request of the cluster draws once per member, by the cluster's seed.
+/// Probabilities are in [0, 1]; 0 switches a fault off.
+struct fault_mix {
+  double lose_request = 0;        ///< not executed, the connection ends
+  double lose_answer = 0;         ///< executed, the connection ends without an answer
+  double close_after_answer = 0;  ///< executed and answered, then the connection ends
+  double refuse = 0;              ///< not appended, answered with a code that says so
+  double append_then_error = 0;   ///< appended, answered with a code that leaves doubt
+  double delay = 0;               ///< answered late, up to `delay_max`
+  double never_answer = 0;        ///< executed, no answer, the connection stays open
+  double corrupt_answer = 0;      ///< wrong id, truncated or garbage
+  std::chrono::milliseconds delay_max{5000};
+};
+
+}  // namespace partita::testing

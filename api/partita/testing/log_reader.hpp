@@ -1,0 +1,57 @@
+// Reads a topic's log over the network, batch headers included: what a broker really holds.
+//
+// A second pair of eyes for tests and demos: it shares no state and no producer code with the
+// producer under test, works against simulated and real brokers (Apache Kafka 2.8 and later), and
+// blocks.
+//
+// Invariants
+// 1. Every wait ends: by the answer, the end of the connection, or the time limit.
+// 2. Only what is below the high watermark of the moment is read, each record once, in order.
+//
+// Threads: one reader, one thread.
+#pragma once
+
+#include <partita/ids.hpp>
+#include <partita/testing/cluster.hpp>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace partita::testing {
+
+/// How a read ended; `text` is for people.
+struct read_end {
+  std::error_code error;
+  std::string text;
+
+  [[nodiscard]] bool ok() const noexcept { return !error; }
+};
+
+class log_reader {
+ public:
+  /// `bootstrap` is "host:port,host:port".
+  explicit log_reader(std::string bootstrap,
+                      std::chrono::milliseconds limit = std::chrono::seconds{30});
+  log_reader(const log_reader&) = delete;
+  log_reader& operator=(const log_reader&) = delete;
+  ~log_reader();
+
+  /// The partitions of a topic, in order.
+  [[nodiscard]] read_end partitions(std::string_view topic, std::vector<partition_id>& found);
+
+  /// Calls `visit` for every record from `first` on (or the log's start, if that is later).
+  [[nodiscard]] read_end read(std::string_view topic, partition_id partition,
+                              const std::function<void(const log_record&)>& visit,
+                              partita::offset first = 0);
+
+ private:
+  struct parts;
+  std::unique_ptr<parts> parts_;
+};
+
+}  // namespace partita::testing

@@ -1,0 +1,135 @@
+// Time, randomness and links of a simulated run.
+//
+// Invariants
+// 1. Same seed and same calls: same order of events, same trace hash. Nothing here reads a clock,
+// an
+//    address or a thread id.
+// 2. Time moves only inside step() and never backwards. Events of one instant run in an order that
+// the
+//    seed decides, so that no test leans on the order of their scheduling.
+//
+// Threads: one thread.
+#pragma once
+
+#include <partita/outcome.hpp>
+#include <partita/testing/cluster.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <unordered_map>
+
+namespace partita::wire {
+class transport;
+}
+
+namespace partita::testing {
+
+/// SplitMix64: small, seeded, the same on every machine.
+class seeded_draws {
+ public:
+  explicit seeded_draws(std::uint64_t seed) noexcept : state_(seed) {}
+  std::uint64_t next() noexcept;
+  /// In [0, bound); 0 when bound is 0.
+  std::uint64_t below(std::uint64_t bound) noexcept;
+  /// In [0, 1).
+  double unit() noexcept;
+  bool chance(double probability) noexcept { return probability > 0 && unit() < probability; }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// A clock that is advanced by running events.
+class virtual_time {
+ public:
+  using duration = std::chrono::nanoseconds;
+  using event_id = std::uint64_t;  ///< 0 names no event
+
+  explicit virtual_time(std::uint64_t seed, partita::timestamp start = partita::timestamp{
+                                                std::chrono::milliseconds{1'764'000'000'000}});
+  virtual_time(const virtual_time&) = delete;
+  virtual_time& operator=(const virtual_time&) = delete;
+
+  [[nodiscard]] duration now() const noexcept { return now_; }
+  [[nodiscard]] std::chrono::steady_clock::time_point steady() const noexcept;
+  [[nodiscard]] partita::timestamp wall() const noexcept;
+
+  event_id after(duration delay, std::function<void()> action);
+  event_id at(duration when, std::function<void()> action);
+  void cancel(event_id event);
+
+  /// Runs the next event. False when there is none.
+  bool step();
+  /// Runs everything due within `length` and ends exactly that much later.
+  void run_for(duration length);
+  /// Runs until the condition holds. False when `limit` of virtual time passed, or no event was
+  /// left.
+  bool run_until(const std::function<bool()>& condition, duration limit);
+
+  [[nodiscard]] seeded_draws& draws() noexcept { return draws_; }
+  [[nodiscard]] std::size_t pending() const noexcept { return events_.size(); }
+  [[nodiscard]] std::uint64_t events_run() const noexcept { return run_; }
+  /// Digest of everything that was noted and of every event's time.
+  [[nodiscard]] std::uint64_t trace_hash() const noexcept { return trace_; }
+  void note(std::uint64_t value) noexcept;
+
+ private:
+  struct key {
+    std::int64_t when;
+    std::uint64_t tie;
+    event_id id;
+    friend auto operator<=>(const key&, const key&) = default;
+  };
+  duration now_{0};
+  partita::timestamp start_;
+  seeded_draws draws_;
+  event_id last_id_ = 0;
+  std::uint64_t run_ = 0;
+  std::uint64_t trace_ = 0xcbf29ce484222325U;
+  std::map<key, std::function<void()>> events_;
+  std::unordered_map<event_id, key> keys_;
+};
+
+/// How the simulated network behaves.
+struct link_options {
+  std::chrono::microseconds latency_min{50};
+  std::chrono::microseconds latency_max{500};
+  double split = 0.2;     ///< probability that a delivery is cut in two at a random byte
+  double disconnect = 0;  ///< probability per delivery that the connection ends instead
+  std::size_t send_buffer_bytes = 256 * 1024;  ///< what a write takes before it pushes back
+};
+
+struct simulation_options {
+  cluster_options cluster{};
+  link_options links{};
+};
+
+/// A cluster in virtual time, with in-memory connections to it.
+class simulation {
+ public:
+  explicit simulation(const simulation_options& options = {});
+  ~simulation();
+
+  [[nodiscard]] virtual_time& time() noexcept;
+  [[nodiscard]] testing::cluster& cluster() noexcept;
+  /// Makes streams to the simulated brokers; what a producer under test is given as its network.
+  [[nodiscard]] wire::transport& transport() noexcept;
+  /// "broker-1:9092,broker-2:9092,...".
+  [[nodiscard]] std::string bootstrap() const;
+
+  /// A cut link delivers nothing, in neither direction, and refuses new connections by silence.
+  void cut_link(broker_id broker);
+  void heal_link(broker_id broker);
+  void set_links(const link_options& options);
+
+  [[nodiscard]] std::uint64_t trace_hash() const noexcept;
+
+ private:
+  struct parts;
+  std::unique_ptr<parts> parts_;
+};
+
+}  // namespace partita::testing

@@ -1,0 +1,114 @@
+#include <partita/producer.hpp>
+
+#include "actors/control_command.hpp"
+#include "api/producer_body.hpp"
+#include "api/producer_environment.hpp"
+
+#include <memory>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+namespace partita {
+namespace {
+
+/// Completes an operation by the answer of one partition; unanswered it says "no".
+template <class T, class Answer>
+class operation_reply final : public actors::control_reply {
+ public:
+  explicit operation_reply(detail::operation_state<T>& state) : state_(&state) { state_->retain(); }
+  ~operation_reply() override {
+    if (!answered_) finish(T{});
+    state_->release();
+  }
+  void complete(actors::control_answer answer) noexcept override {
+    auto* good = std::get_if<Answer>(&answer);
+    if constexpr (std::is_same_v<T, bool>)
+      finish(good != nullptr);
+    else
+      finish(good != nullptr ? std::move(*good) : T{});
+  }
+
+ private:
+  void finish(T value) noexcept {
+    answered_ = true;
+    state_->result.emplace(std::move(value));
+    state_->open();
+  }
+
+  detail::operation_state<T>* state_;
+  bool answered_ = false;
+};
+
+template <class T, class Answer>
+operation<T> ask(detail::producer_body& body, std::string_view topic, partition_id partition,
+                 actors::control_request request) {
+  auto* state = new detail::operation_state<T>;
+  operation<T> result(*state);
+  auto reply = std::make_unique<operation_reply<T, Answer>>(*state);
+  body.control(topic, partition,
+               std::make_unique<actors::control_command>(std::move(request), std::move(reply)));
+  return result;
+}
+
+const producer_config& checked(const producer_config& config) {
+  if (const config_error wrong = validate(config))
+    throw std::system_error(wrong.code(), wrong.message());
+  return config;
+}
+
+}  // namespace
+
+producer::producer(const producer_config& config) : body_(nullptr) {
+  checked(config);
+  detail::environment_choice own = detail::own_lanes(config);
+  body_ = new detail::producer_body(config, own);
+}
+
+producer::producer(const producer_config& config, detail::environment_choice& environment)
+    : body_(new detail::producer_body(checked(config), environment)) {}
+
+producer::~producer() { delete body_; }
+
+void producer::submit(const record& record, detail::callback_ref callback) {
+  body_->submit(record, {callback.target, callback.captured});
+}
+
+admission producer::try_submit(const record& record, detail::callback_ref callback) {
+  const admission taken = body_->try_submit(record, {callback.target, callback.captured});
+  if (taken != admission::accepted && callback.drop != nullptr) callback.drop(callback.captured);
+  return taken;
+}
+
+operation<std::vector<outcome>> producer::produce_batch(std::span<const record> records) {
+  return body_->submit_batch(records);
+}
+
+operation<tally> producer::flush() { return body_->flush_all(); }
+operation<tally> producer::flush(std::string_view topic) { return body_->flush_topic(topic); }
+operation<tally> producer::flush(std::string_view topic, partition_id partition) {
+  return body_->flush_partition(topic, partition);
+}
+
+operation<close_report> producer::close(std::chrono::milliseconds deadline) {
+  return body_->close(deadline);
+}
+
+operation<bool> producer::pause(std::string_view topic, partition_id partition, pause_mode mode) {
+  return ask<bool, control_done>(*body_, topic, partition,
+                                 pause_request{mode == pause_mode::abort_buffered});
+}
+
+operation<bool> producer::resume(std::string_view topic, partition_id partition) {
+  return ask<bool, control_done>(*body_, topic, partition, resume_request{});
+}
+
+operation<recovery_report> producer::recover(std::string_view topic, partition_id partition,
+                                             recovery how, recover_options options) {
+  return ask<recovery_report, recovery_report>(*body_, topic, partition,
+                                               recover_request{how, {}, options.allow_duplicates});
+}
+
+operation<producer_status> producer::status() { return body_->status(); }
+
+}  // namespace partita

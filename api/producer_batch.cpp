@@ -1,0 +1,130 @@
+// Several records under one admission.
+#include "api/producer_body.hpp"
+
+#include "api/admission_line.hpp"
+#include "api/closing.hpp"
+
+#include <atomic>
+#include <optional>
+#include <utility>
+
+namespace partita::detail {
+namespace {
+
+/// Owns copies while it waits for room: the caller's views are his again when the call returns.
+class record_set final : public admission_waiter, public actors::completion_target {
+ public:
+  record_set(producer_body& body, std::span<const record> records,
+             operation_state<std::vector<outcome>>& state)
+      : body_(body), left_(records.size()), answers_(records.size()), state_(&state) {
+    state_->retain();
+  }
+  ~record_set() override { state_->release(); }
+
+  void keep(std::span<const record> records) {
+    for (const record& each : records) {
+      owned_record copy;
+      copy.topic = each.topic;
+      if (each.key) copy.key.emplace(*each.key);
+      if (each.value) copy.value.emplace(*each.value);
+      for (const header& field : each.headers) {
+        copy.headers.push_back({std::string(field.key), std::nullopt});
+        if (field.value) copy.headers.back().value.emplace(*field.value);
+      }
+      copies_.push_back({std::move(copy), each.partition, each.timestamp});
+    }
+  }
+
+  /// In their order; those that can not be produced are refused in their turn, and no others.
+  void admit_all(std::span<const record> records) noexcept {
+    for (std::size_t i = 0; i < records.size(); ++i) body_.admit_or_refuse(records[i], {this, i});
+  }
+  void refuse_all(std::span<const record> records, client_errc code, limit ended_by) noexcept {
+    for (std::size_t i = 0; i < records.size(); ++i)
+      body_.answer_at_once(records[i], {this, i}, code, {}, ended_by);
+  }
+
+  void admitted() noexcept override {
+    with_views([this](std::span<const record> all) { admit_all(all); });
+  }
+  void refused(client_errc code) noexcept override {
+    const limit ended_by =
+        code == client_errc::admission_timeout ? limit::admission_timeout : limit::none;
+    with_views([&](std::span<const record> all) { refuse_all(all, code, ended_by); });
+  }
+
+  // Parts of it are answered on several lanes; each writes its own places.
+  void complete(const actors::completion_run& run) noexcept override {
+    for (std::size_t i = 0; i < run.size(); ++i) answers_[run.data(i)].emplace(run.at(i));
+    if (left_.fetch_sub(run.size(), std::memory_order_acq_rel) != run.size()) return;
+    std::vector<outcome> all;
+    all.reserve(answers_.size());
+    for (std::optional<outcome>& each : answers_) all.push_back(std::move(*each));
+    state_->result.emplace(std::move(all));
+    state_->open();
+    delete this;
+  }
+
+ private:
+  struct copy {
+    owned_record what;
+    std::optional<partition_id> partition;
+    std::optional<partita::timestamp> timestamp;
+  };
+
+  template <class Use>
+  void with_views(Use&& use) noexcept {
+    // Taken out first: the last answer, which may come at once, deletes this object.
+    const std::vector<copy> copies = std::move(copies_);
+    std::vector<std::vector<header>> headers(copies.size());
+    std::vector<record> views(copies.size());
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+      for (const owned_header& each : copies[i].what.headers)
+        headers[i].push_back({each.key, each.value});
+      views[i].topic = copies[i].what.topic;
+      views[i].key = copies[i].what.key;
+      views[i].value = copies[i].what.value;
+      views[i].headers = headers[i];
+      views[i].partition = copies[i].partition;
+      views[i].timestamp = copies[i].timestamp;
+    }
+    use(views);
+  }
+
+  producer_body& body_;
+  std::atomic<std::size_t> left_;
+  std::vector<std::optional<outcome>> answers_;
+  operation_state<std::vector<outcome>>* state_;
+  std::vector<copy> copies_;
+};
+
+}  // namespace
+
+operation<std::vector<outcome>> producer_body::submit_batch(std::span<const record> records) {
+  auto* state = new operation_state<std::vector<outcome>>;
+  operation<std::vector<outcome>> result(*state);
+  if (records.empty()) {
+    state->result.emplace();
+    state->open();
+    return result;
+  }
+  auto* set = new record_set(*this, records, *state);
+  std::uint64_t cost = 0;
+  for (const record& each : records) cost += cost_if_sound(each);
+  client_errc wrong{};
+  if (shut())
+    wrong = client_errc::closed;
+  else if (cost > shared_.room.capacity())
+    wrong = client_errc::buffer_full;
+  if (wrong != client_errc{}) {
+    set->refuse_all(records, wrong, limit::none);
+  } else if (shared_.room.try_take(cost)) {
+    set->admit_all(records);
+  } else {
+    set->keep(records);
+    if (line_->take_or_wait(cost, *set)) set->admitted();
+  }
+  return result;
+}
+
+}  // namespace partita::detail

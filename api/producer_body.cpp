@@ -1,0 +1,424 @@
+// From the call to the partition's queue. Control calls are in producer_control.cpp.
+#include "api/producer_body.hpp"
+
+#include "actors/partition_actor.hpp"
+#include "api/admission_line.hpp"
+#include "api/bootstrap_servers.hpp"
+#include "api/closing.hpp"
+#include "api/record_router.hpp"
+#include "wire/compression.hpp"
+#include "wire/record_batch.hpp"
+
+#include <partita/contract.hpp>
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <utility>
+
+namespace partita::detail {
+namespace {
+
+std::atomic<std::uint64_t> next_instance{1};
+
+constexpr std::size_t topic_name_max = 249;
+
+bool valid_topic(std::string_view name) noexcept {
+  if (name.empty() || name.size() > topic_name_max || name == "." || name == "..") return false;
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  });
+}
+
+bool valid_utf8(std::string_view text) noexcept {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    if (lead < 0x80) {
+      ++i;
+      continue;
+    }
+    const int more = lead >= 0xc2 && lead <= 0xdf   ? 1
+                     : lead >= 0xe0 && lead <= 0xef ? 2
+                     : lead >= 0xf0 && lead <= 0xf4 ? 3
+                                                    : 0;
+    if (more == 0 || text.size() - i <= static_cast<std::size_t>(more)) return false;
+    std::uint32_t point = lead & (0x3fU >> more);
+    for (int k = 1; k <= more; ++k) {
+      const auto next = static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]);
+      if ((next & 0xc0U) != 0x80U) return false;
+      point = point << 6 | (next & 0x3fU);
+    }
+    const bool overlong = (more == 2 && point < 0x800) || (more == 3 && point < 0x10000);
+    if (overlong || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) return false;
+    i += static_cast<std::size_t>(more) + 1;
+  }
+  return true;
+}
+
+actors::partition_settings partition_settings_of(const producer_config& config) {
+  actors::partition_settings settings;
+  settings.required_acks = config.acks;
+  settings.idempotent = config.enable_idempotence && config.acks == acks::all;
+  settings.max_in_flight = config.max_in_flight;
+  settings.linger = config.linger;
+  settings.batch_bytes_max = config.batch_size_bytes;
+  settings.batch_records_max = static_cast<std::size_t>(config.batch_records_max);
+  settings.codec = static_cast<wire::codec>(config.compression);
+  settings.codec_level =
+      effective_compression_level(config).value_or(wire::levels_of(settings.codec).preset);
+  settings.delivery_timeout = config.delivery_timeout;
+  settings.retry_backoff = config.retry_backoff;
+  settings.retry_backoff_max = config.retry_backoff_max;
+  if (config.retries < settings.attempts_max) settings.attempts_max = config.retries + 1;
+  settings.on_failure = config.on_failure;
+  settings.state_horizon = config.state_horizon;
+  settings.new_producer_id_on_bump = config.new_producer_id_instead_of_bump;
+  return settings;
+}
+
+actors::metadata_settings metadata_settings_of(const producer_config& config) {
+  actors::metadata_settings settings;
+  for (const bootstrap_server& each : parse_bootstrap_servers(config.bootstrap_servers).servers)
+    settings.bootstrap.push_back({each.host, each.port});
+  settings.connection = {config.client_id, config.connection_setup_timeout, config.request_timeout};
+  settings.max_age = config.metadata_max_age;
+  settings.topic_wait_max = std::min(config.max_block, config.delivery_timeout);
+  settings.retry_backoff = config.retry_backoff;
+  settings.retry_backoff_max = config.retry_backoff_max;
+  settings.reconnect_backoff = config.reconnect_backoff;
+  settings.reconnect_backoff_max = config.reconnect_backoff_max;
+  settings.auto_create_topics = config.allow_auto_create_topics;
+  settings.partition = partition_settings_of(config);
+  settings.broker.connection = settings.connection;
+  settings.broker.required_acks = config.acks;
+  settings.broker.request_timeout = config.request_timeout;
+  settings.broker.request_bytes_max = config.max_request_size_bytes;
+  settings.broker.requests_in_flight_max = static_cast<std::size_t>(config.max_in_flight);
+  settings.broker.reconnect_backoff = config.reconnect_backoff;
+  settings.broker.reconnect_backoff_max = config.reconnect_backoff_max;
+  settings.broker.idle_max = config.connections_max_idle;
+  return settings;
+}
+
+std::uint64_t drawn_seed() {
+  std::random_device machine;
+  return (std::uint64_t{machine()} << 32U) | machine();
+}
+
+}  // namespace
+
+producer_body::producer_body(const producer_config& config, environment_choice& environment)
+    : config_(config),
+      keeps_alive_(environment.keeps_alive),
+      shared_(config.buffer_memory_bytes),
+      instance_(next_instance.fetch_add(1)),
+      seed_(environment.options.surroundings.seed) {
+  if (seed_ == 0) seed_ = drawn_seed();
+  shared_.log = {config.log, config.log_context, config.log_level};
+  shared_.log(actors::log_level::notice, [&] { return partitioner_notice(config); });
+  routes_ = std::make_unique<actors::topic_routes>(&make_router, this);
+  clock_ = environment.options.surroundings.clock;
+  runtime_ = std::make_unique<actors::runtime>(std::move(environment.options));
+  auto metadata = std::make_unique<actors::metadata_actor>(metadata_settings_of(config_), shared_,
+                                                           *routes_, *runtime_);
+  metadata_ = metadata.get();
+  metadata_handle_ = runtime_->spawn(std::move(metadata), runtime_->lane_at(0));
+  line_ = std::make_unique<admission_line>(shared_.room, runtime_->lane_at(0), *clock_,
+                                           config_.max_block);
+}
+
+std::unique_ptr<actors::record_router> producer_body::make_router(void* self,
+                                                                  std::string_view topic) {
+  const auto& body = *static_cast<producer_body*>(self);
+  // Another seed per topic, so that keyless records of two topics do not march in step.
+  return std::make_unique<record_router>(chooser_settings_of(body.config_),
+                                         body.seed_ ^ std::hash<std::string_view>()(topic));
+}
+
+producer_body::~producer_body() {
+  shut_gate();
+  runtime_->stop();
+  // The lanes first: their wheels let go of the line's timer.
+  runtime_.reset();
+  line_.reset();
+}
+
+operation<close_report> producer_body::close(std::chrono::milliseconds deadline) {
+  auto* state = new operation_state<close_report>;
+  operation<close_report> result(*state);
+  closing* begun = nullptr;
+  {
+    std::lock_guard lock(closings_mutex_);
+    closings_.push_back(std::make_unique<closing>(*this, *state));
+    begun = closings_.back().get();
+  }
+  begun->begin(deadline);
+  return result;
+}
+
+std::vector<actors::partition_table::entry> producer_body::all_partitions() const {
+  std::vector<actors::partition_table::entry> all;
+  for (const actors::topic_route* route : routes_->all())
+    if (const actors::partition_table* table = route->table())
+      all.insert(all.end(), table->partitions.begin(), table->partitions.end());
+  return all;
+}
+
+void producer_body::fail_waiting_records() {
+  for (actors::topic_route* route : routes_->all()) metadata_->close_route(*route);
+}
+
+void producer_body::shut_gate() noexcept {
+  if (!shut_.exchange(true, std::memory_order_acq_rel)) shared_.room.close();
+}
+
+client_errc producer_body::check(const record& what) noexcept {
+  if (!valid_topic(what.topic)) return client_errc::invalid_topic;
+  if (what.partition && what.partition->value < 0) return client_errc::invalid_partition;
+  if (what.timestamp && what.timestamp->time_since_epoch().count() < 0)
+    return client_errc::invalid_timestamp;
+  for (const header& each : what.headers)
+    if (!valid_utf8(each.key)) return client_errc::invalid_header;
+  return {};
+}
+
+std::int64_t producer_body::now_ns() const noexcept {
+  return clock_->now().time_since_epoch().count();
+}
+
+/// Reading two clocks for each record is a tenth of its cost, and Kafka's timestamps count
+/// milliseconds: the wall clock is read again after half of one.
+std::int64_t producer_body::wall_ms_at(std::int64_t steady_ns) const noexcept {
+  constexpr std::int64_t valid_ns = 500'000;
+  struct reading {
+    std::uint64_t instance = 0;
+    std::int64_t steady_ns = 0;
+    std::int64_t wall_ms = 0;
+  };
+  thread_local reading last;
+  const std::int64_t age = steady_ns - last.steady_ns;
+  if (last.instance != instance_ || age < 0 || age >= valid_ns)
+    last = {instance_, steady_ns, clock_->wall_now().time_since_epoch().count()};
+  return last.wall_ms;
+}
+
+void producer_body::answer_at_once(const record& what, actors::completion_slot slot,
+                                   client_errc code, std::error_code cause, limit ended_by) {
+  const failed answer{fate::not_written,
+                      code,
+                      cause,
+                      ended_by,
+                      std::string(what.topic),
+                      what.partition.value_or(partition_id()),
+                      0,
+                      ticket{}};
+  const actors::completion_entry entry{slot.target, slot.data, 0, 0, 0, 0};
+  actors::completion_observer observer;
+  actors::complete_all({&entry, 1}, answer, observer);
+  shared_.callback_exceptions.fetch_add(observer.exceptions, std::memory_order_relaxed);
+}
+
+/// A producer writes to few topics, so a few names per thread save the look-up under the mutex.
+actors::topic_route& producer_body::route_of(std::string_view topic) {
+  struct cached {
+    std::uint64_t instance = 0;
+    actors::topic_route* route = nullptr;
+  };
+  thread_local std::array<cached, 8> cache;
+  const std::size_t mix = topic.size() * 31 + static_cast<unsigned char>(topic.front()) * 7 +
+                          static_cast<unsigned char>(topic.back());
+  cached& place = cache[mix % cache.size()];
+  if (place.instance == instance_ && place.route->name() == topic) return *place.route;
+  bool is_new = false;
+  actors::topic_route& found = routes_->find(topic, is_new);
+  place = {instance_, &found};
+  return found;
+}
+
+/// A record that fails before it is buffered takes its turn in its partition, where one is known,
+/// so that the failure policy acts in order.
+void producer_body::refuse_in_turn(const record& what, actors::completion_slot slot,
+                                   client_errc code) {
+  actors::topic_route& route = route_of(what.topic);
+  const actors::partition_table* table = route.table();
+  if (table == nullptr) return answer_at_once(what, slot, code);
+  const auto choice = route.router().choose(what, 0, *table);
+  if (choice.error != client_errc{}) return answer_at_once(what, slot, choice.error);
+  actors::record_node* node = actors::allocate_record_node(0);
+  if (node == nullptr) return answer_at_once(what, slot, code);
+  node->target = slot.target;
+  node->data = slot.data;
+  node->weight = 0;
+  node->flags = static_cast<std::uint16_t>(code);
+  node->admitted_ns = now_ns();
+  node->partition = choice.partition.value;
+  const auto index = static_cast<std::size_t>(choice.partition.value);
+  if (table->partitions[index].handle.push(*node)) return;
+  actors::release_record_node(*node);
+  answer_at_once(what, slot, client_errc::closed);
+}
+
+namespace {
+
+struct measured {
+  std::uint32_t tail_size;
+  std::uint64_t cost;
+};
+
+measured measure(const record& what) noexcept {
+  const std::size_t size = wire::record_tail_size(what);
+  return {static_cast<std::uint32_t>(size), actors::record_cost(size)};
+}
+
+}  // namespace
+
+bool producer_body::fits_limits(std::uint64_t cost, std::size_t tail_size) const noexcept {
+  return wire::batch_builder::size_alone(tail_size) <= config_.max_request_size_bytes &&
+         cost <= shared_.room.capacity();
+}
+
+client_errc producer_body::judge(const record& what, std::uint32_t tail_size,
+                                 std::uint64_t cost) const noexcept {
+  const client_errc wrong = check(what);
+  if (wrong != client_errc{}) return wrong;
+  return fits_limits(cost, tail_size) ? client_errc{} : client_errc::record_too_large;
+}
+
+std::uint64_t producer_body::cost_if_sound(const record& what) const noexcept {
+  const measured size = measure(what);
+  return judge(what, size.tail_size, size.cost) == client_errc{} ? size.cost : 0;
+}
+
+void producer_body::admit_or_refuse(const record& what, actors::completion_slot slot) noexcept {
+  const measured size = measure(what);
+  const client_errc wrong = judge(what, size.tail_size, size.cost);
+  if (wrong == client_errc{}) return admit(what, size.tail_size, slot);
+  refuse(what, slot, wrong);
+}
+
+void producer_body::refuse(const record& what, actors::completion_slot slot, client_errc code) {
+  if (code == client_errc::invalid_topic)
+    answer_at_once(what, slot, code);
+  else
+    refuse_in_turn(what, slot, code);
+}
+
+admission producer_body::try_submit(const record& what, actors::completion_slot slot) {
+  if (shut()) return admission::closed;
+  const measured size = measure(what);
+  const client_errc wrong = judge(what, size.tail_size, size.cost);
+  if (wrong != client_errc{}) {
+    refuse(what, slot, wrong);
+  } else if (shared_.room.try_take(size.cost)) {
+    admit(what, size.tail_size, slot);
+  } else {
+    return shut() ? admission::closed : admission::full;
+  }
+  return admission::accepted;
+}
+
+void producer_body::submit(const record& what, actors::completion_slot slot) {
+  switch (try_submit(what, slot)) {
+    case admission::accepted:
+      return;
+    case admission::full:
+      return answer_at_once(what, slot, client_errc::buffer_full);
+    case admission::closed:
+      return answer_at_once(what, slot, client_errc::closed);
+  }
+}
+
+namespace {
+
+/// One record whose caller is suspended: its views stay valid.
+class waiting_record final : public admission_waiter {
+ public:
+  waiting_record(producer_body& body, const record& what, std::uint32_t tail_size,
+                 actors::completion_slot slot)
+      : body_(body), what_(what), tail_size_(tail_size), slot_(slot) {}
+
+  void admitted() noexcept override {
+    body_.admit(what_, tail_size_, slot_);
+    delete this;
+  }
+  void refused(client_errc code) noexcept override {
+    body_.answer_at_once(
+        what_, slot_, code, {},
+        code == client_errc::admission_timeout ? limit::admission_timeout : limit::none);
+    delete this;
+  }
+
+ private:
+  producer_body& body_;
+  const record what_;
+  const std::uint32_t tail_size_;
+  const actors::completion_slot slot_;
+};
+
+}  // namespace
+
+void producer_body::submit_waiting(const record& what, actors::completion_slot slot) {
+  switch (try_submit(what, slot)) {
+    case admission::accepted:
+      return;
+    case admission::closed:
+      return answer_at_once(what, slot, client_errc::closed);
+    case admission::full:
+      break;
+  }
+  const measured size = measure(what);
+  auto* waiter = new waiting_record(*this, what, size.tail_size, slot);
+  if (line_->take_or_wait(size.cost, *waiter)) waiter->admitted();
+}
+
+void producer_body::admit(const record& what, std::uint32_t tail_size,
+                          actors::completion_slot slot) noexcept {
+  actors::record_node* node = actors::make_record_node(what, tail_size);
+  if (node == nullptr) {
+    shared_.room.give_back(actors::record_cost(tail_size));
+    return answer_at_once(what, slot, client_errc::buffer_full,
+                          std::make_error_code(std::errc::not_enough_memory));
+  }
+  node->target = slot.target;
+  node->data = slot.data;
+  node->admitted_ns = now_ns();
+  node->timestamp_ms =
+      what.timestamp ? what.timestamp->time_since_epoch().count() : wall_ms_at(node->admitted_ns);
+  node->partition = what.partition.value_or(partition_id()).value;
+  deliver(*node, what, route_of(what.topic));
+}
+
+void producer_body::deliver(actors::record_node& node, const record& what,
+                            actors::topic_route& route) noexcept {
+  const actors::completion_slot slot{node.target, node.data};
+  client_errc wrong{};
+  const actors::partition_table* table = route.table();
+  while (table == nullptr && wrong == client_errc{}) {
+    switch (route.wait(node)) {
+      case actors::route_answer::waiting:
+        return metadata_->want_topic(route);
+      case actors::route_answer::published:
+        table = route.table();
+        break;
+      case actors::route_answer::closed:
+        wrong = client_errc::closed;
+        break;
+    }
+  }
+  if (wrong == client_errc{}) {
+    const auto choice = route.router().choose(what, node.tail_size, *table);
+    wrong = choice.error;
+    if (wrong == client_errc{}) {
+      node.partition = choice.partition.value;
+      const auto index = static_cast<std::size_t>(choice.partition.value);
+      if (table->partitions[index].handle.push(node)) return;
+      wrong = client_errc::closed;
+    }
+  }
+  shared_.room.give_back(node.weight);
+  actors::release_record_node(node);
+  answer_at_once(what, slot, wrong);
+}
+
+}  // namespace partita::detail

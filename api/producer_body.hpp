@@ -1,0 +1,111 @@
+// What is behind a producer: it starts the actors, walks a record from the call to its partition,
+// and spreads control calls over the partitions they concern.
+//
+// Invariants
+// 1. A record is paid for in the budget before it is queued anywhere, and answered once.
+// 2. Who waits for room is served first come first served; nobody overtakes while somebody waits.
+// 3. After shut() nothing is accepted.
+//
+// Threads: any.
+#pragma once
+
+#include "actors/control_command.hpp"
+#include "actors/metadata_actor.hpp"
+#include "actors/producer_shared.hpp"
+#include "actors/runtime.hpp"
+#include "actors/topic_routes.hpp"
+#include "api/producer_environment.hpp"
+
+#include <partita/config.hpp>
+#include <partita/operation.hpp>
+#include <partita/producer.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace partita::detail {
+
+class admission_line;
+class closing;
+
+class producer_body {
+ public:
+  producer_body(const producer_config& config, environment_choice& environment);
+  ~producer_body();
+  producer_body(const producer_body&) = delete;
+  producer_body& operator=(const producer_body&) = delete;
+
+  /// Takes the record now or says why not; on `full` and `closed` the slot was not answered.
+  admission try_submit(const record& what, actors::completion_slot slot);
+  /// Takes it now or answers it at once.
+  void submit(const record& what, actors::completion_slot slot);
+  /// Takes it now or when there is room, or answers it. The record's views stay valid until then.
+  void submit_waiting(const record& what, actors::completion_slot slot);
+  operation<std::vector<outcome>> submit_batch(std::span<const record> records);
+
+  operation<tally> flush_all();
+  operation<tally> flush_topic(std::string_view topic);
+  operation<tally> flush_partition(std::string_view topic, partition_id partition);
+  operation<close_report> close(std::chrono::milliseconds deadline);
+  operation<producer_status> status();
+
+  /// Sends a control request to a partition. False: there is no such partition.
+  bool control(std::string_view topic, partition_id partition,
+               std::unique_ptr<actors::control_command> command);
+  /// The partition's actor, null if its topic is not known (yet).
+  [[nodiscard]] const actors::partition_table::entry* find_partition(std::string_view topic,
+                                                                     partition_id partition);
+
+  [[nodiscard]] actors::runtime& runtime() noexcept { return *runtime_; }
+  [[nodiscard]] bool shut() const noexcept { return shut_.load(std::memory_order_acquire); }
+  void shut_gate() noexcept;
+  [[nodiscard]] actors::instant now() const noexcept { return clock_->now(); }
+  [[nodiscard]] std::vector<actors::partition_table::entry> all_partitions() const;
+  /// Answers the records that wait for their topic's partitions: closed.
+  void fail_waiting_records();
+
+  /// Paid for: encodes and queues it.
+  void admit(const record& what, std::uint32_t tail_size, actors::completion_slot slot) noexcept;
+  /// What a record takes of the budget; nothing if it can not be produced anyway.
+  [[nodiscard]] std::uint64_t cost_if_sound(const record& what) const noexcept;
+  /// The same record, after that much was taken.
+  void admit_or_refuse(const record& what, actors::completion_slot slot) noexcept;
+  void answer_at_once(const record& what, actors::completion_slot slot, client_errc code,
+                      std::error_code cause = {}, limit ended_by = limit::none);
+
+ private:
+  /// Checks that need no room.
+  [[nodiscard]] static client_errc check(const record& what) noexcept;
+  [[nodiscard]] bool fits_limits(std::uint64_t cost, std::size_t tail_size) const noexcept;
+  actors::topic_route& route_of(std::string_view topic);
+  [[nodiscard]] client_errc judge(const record& what, std::uint32_t tail_size,
+                                  std::uint64_t cost) const noexcept;
+  void refuse(const record& what, actors::completion_slot slot, client_errc code);
+  void refuse_in_turn(const record& what, actors::completion_slot slot, client_errc code);
+  void deliver(actors::record_node& node, const record& what, actors::topic_route& route) noexcept;
+  [[nodiscard]] std::int64_t now_ns() const noexcept;
+  [[nodiscard]] std::int64_t wall_ms_at(std::int64_t steady_ns) const noexcept;
+  static std::unique_ptr<actors::record_router> make_router(void* self, std::string_view topic);
+  producer_config config_;
+  std::shared_ptr<void> keeps_alive_;
+  const actors::clock_source* clock_;
+  actors::producer_shared shared_;
+  std::unique_ptr<actors::topic_routes> routes_;
+  std::unique_ptr<actors::runtime> runtime_;
+  actors::metadata_actor* metadata_ = nullptr;
+  actors::ordered_actor_handle metadata_handle_;
+  std::unique_ptr<admission_line> line_;
+  std::mutex closings_mutex_;
+  std::vector<std::unique_ptr<closing>> closings_;
+  std::atomic<bool> shut_{false};
+  std::uint64_t instance_;  // tells producers apart in thread-local caches
+  std::uint64_t seed_;
+};
+
+}  // namespace partita::detail

@@ -1,0 +1,230 @@
+// Control calls that concern several partitions: flush, close, status.
+#include "api/producer_body.hpp"
+
+#include "actors/broker_actor.hpp"
+#include "actors/partition_actor.hpp"
+#include "api/gathering.hpp"
+
+#include <partita/contract.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace partita::detail {
+namespace {
+
+/// A part of a flush: one partition's answer.
+class flush_reply final : public actors::control_reply {
+ public:
+  explicit flush_reply(std::shared_ptr<gathering<tally>> into) : into_(std::move(into)) {}
+  void complete(actors::control_answer answer) noexcept override {
+    const auto* counts = std::get_if<tally>(&answer);
+    into_->add([&](tally& sum) {
+      if (counts != nullptr) sum += *counts;
+    });
+  }
+
+ private:
+  std::shared_ptr<gathering<tally>> into_;
+};
+
+void flush_partition_into(const actors::partition_table::entry& partition,
+                          const std::shared_ptr<gathering<tally>>& into) {
+  into->expect_one_more();
+  auto asked = std::make_unique<actors::control_command>(flush_request{},
+                                                         std::make_unique<flush_reply>(into));
+  if (partition.handle.push(*asked))
+    asked.release();
+  else
+    actors::refuse_control(std::move(asked), client_errc::closed);
+}
+
+/// Behind the records that wait for their topic's partitions.
+class flush_barrier_in_route final : public actors::route_barrier {
+ public:
+  explicit flush_barrier_in_route(std::shared_ptr<gathering<tally>> into)
+      : into_(std::move(into)) {}
+  void reached(const actors::partition_table* table) noexcept override {
+    if (table != nullptr)
+      for (const auto& each : table->partitions) flush_partition_into(each, into_);
+    into_->add([&](tally& sum) { sum += failed_before; });
+    delete this;
+  }
+
+ private:
+  std::shared_ptr<gathering<tally>> into_;
+};
+
+void flush_route_into(actors::topic_route& route, const std::shared_ptr<gathering<tally>>& into) {
+  if (route.table() == nullptr) {
+    auto barrier = std::make_unique<flush_barrier_in_route>(into);
+    into->expect_one_more();
+    if (route.wait(*barrier)) {
+      barrier.release();
+      return;
+    }
+    into->add([](tally&) {});
+  }
+  // Published meanwhile, or nothing was produced to it.
+  if (const actors::partition_table* table = route.table())
+    for (const auto& each : table->partitions) flush_partition_into(each, into);
+}
+
+template <class T>
+operation<T> operation_of(const std::shared_ptr<gathering<T>>& work) {
+  auto* state = new operation_state<T>;
+  operation<T> result(*state);
+  state->retain();
+  work->when_done([state](T& value) noexcept {
+    state->result.emplace(std::move(value));
+    state->open();
+    state->release();
+  });
+  return result;
+}
+
+}  // namespace
+
+operation<tally> producer_body::flush_all() {
+  auto work = gathering<tally>::make();
+  for (actors::topic_route* route : routes_->all()) flush_route_into(*route, work);
+  return operation_of(work);
+}
+
+operation<tally> producer_body::flush_topic(std::string_view topic) {
+  auto work = gathering<tally>::make();
+  if (actors::topic_route* route = routes_->find_existing(topic)) flush_route_into(*route, work);
+  return operation_of(work);
+}
+
+operation<tally> producer_body::flush_partition(std::string_view topic, partition_id partition) {
+  auto work = gathering<tally>::make();
+  if (const auto* found = find_partition(topic, partition)) {
+    flush_partition_into(*found, work);
+  } else if (actors::topic_route* route = routes_->find_existing(topic)) {
+    flush_route_into(*route, work);  // not known yet: what waits may go to any partition
+  }
+  return operation_of(work);
+}
+
+const actors::partition_table::entry* producer_body::find_partition(std::string_view topic,
+                                                                    partition_id partition) {
+  const actors::topic_route* route = routes_->find_existing(topic);
+  const actors::partition_table* table = route == nullptr ? nullptr : route->table();
+  if (table == nullptr || partition.value < 0 ||
+      static_cast<std::size_t>(partition.value) >= table->partitions.size())
+    return nullptr;
+  return &table->partitions[static_cast<std::size_t>(partition.value)];
+}
+
+bool producer_body::control(std::string_view topic, partition_id partition,
+                            std::unique_ptr<actors::control_command> command) {
+  const auto* found = find_partition(topic, partition);
+  if (found == nullptr) return false;
+  if (found->handle.push(*command))
+    command.release();
+  else
+    actors::refuse_control(std::move(command), client_errc::closed);
+  return true;
+}
+
+// Status
+
+namespace {
+
+class status_reply final : public actors::control_reply {
+ public:
+  explicit status_reply(std::shared_ptr<gathering<producer_status>> into)
+      : into_(std::move(into)) {}
+  void complete(actors::control_answer answer) noexcept override {
+    auto* one = std::get_if<partition_status>(&answer);
+    into_->add([&](producer_status& all) {
+      if (one != nullptr) all.partitions.push_back(std::move(*one));
+    });
+  }
+
+ private:
+  std::shared_ptr<gathering<producer_status>> into_;
+};
+
+struct broker_status_task final : actors::broker_task {
+  std::shared_ptr<gathering<producer_status>> into;
+  void run(actors::broker_actor& at) override {
+    into->add([&](producer_status& all) { all.brokers.push_back(at.status()); });
+    delete this;
+  }
+  void refuse() noexcept override {
+    into->add([](producer_status&) {});
+    delete this;
+  }
+};
+
+struct metadata_status_task final : actors::metadata_task {
+  std::shared_ptr<gathering<producer_status>> into;
+  void run(actors::metadata_actor& at) override {
+    for (const auto& [id, broker] : at.brokers()) {
+      into->expect_one_more();
+      auto* task = new broker_status_task;
+      task->into = into;
+      if (!broker.handle.push(*task)) task->refuse();
+    }
+    into->add([&](producer_status& all) {
+      all.metadata_error = at.last_error();
+      all.metadata_error_text = at.last_error_text();
+    });
+    delete this;
+  }
+  void refuse() noexcept override {
+    into->add([](producer_status&) {});
+    delete this;
+  }
+};
+
+void sort(producer_status& all) {
+  std::sort(all.partitions.begin(), all.partitions.end(),
+            [](const partition_status& a, const partition_status& b) {
+              return a.topic != b.topic ? a.topic < b.topic : a.partition < b.partition;
+            });
+  std::sort(all.brokers.begin(), all.brokers.end(),
+            [](const broker_status& a, const broker_status& b) { return a.id < b.id; });
+}
+
+}  // namespace
+
+operation<producer_status> producer_body::status() {
+  auto work = gathering<producer_status>::make();
+  for (actors::topic_route* route : routes_->all()) {
+    const actors::partition_table* table = route->table();
+    if (table == nullptr) continue;
+    for (const auto& each : table->partitions) {
+      work->expect_one_more();
+      auto asked = std::make_unique<actors::control_command>(status_request{},
+                                                             std::make_unique<status_reply>(work));
+      if (each.handle.push(*asked))
+        asked.release();
+      else
+        actors::refuse_control(std::move(asked), client_errc::closed);
+    }
+  }
+  work->expect_one_more();
+  auto* task = new metadata_status_task;
+  task->into = work;
+  if (!metadata_handle_.push(*task)) task->refuse();
+
+  auto* state = new operation_state<producer_status>;
+  operation<producer_status> result(*state);
+  state->retain();
+  work->when_done([this, state](producer_status& value) noexcept {
+    sort(value);
+    value.buffered_bytes = shared_.room.taken();
+    value.buffer_memory_bytes = shared_.room.capacity();
+    value.callback_exceptions = shared_.callback_exceptions.load();
+    value.contradictions = shared_.contradictions.load();
+    state->result.emplace(std::move(value));
+    state->open();
+    state->release();
+  });
+  return result;
+}
+
+}  // namespace partita::detail

@@ -1,0 +1,68 @@
+#include "api/record_router.hpp"
+
+#include "actors/partition_actor.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace partita {
+namespace {
+
+/// What a thread last saw of a topic's partitions. Reading it anew for each record would touch a
+/// cache line of every partition.
+struct seen_partitions {
+  static constexpr int uses_max = 128;
+
+  const actors::partition_table* table = nullptr;
+  int uses_left = 0;
+  std::vector<std::uint64_t> queued;
+  std::unique_ptr<bool[]> available;
+
+  void look(const actors::partition_table& now) {
+    const std::size_t count = now.partitions.size();
+    if (table != &now || queued.size() != count) {
+      queued.resize(count);
+      available = std::make_unique<bool[]>(count);
+      table = &now;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      queued[i] = now.partitions[i].actor->queued_bytes();
+      available[i] = now.partitions[i].actor->has_leader();
+    }
+    uses_left = uses_max;
+  }
+};
+
+}  // namespace
+
+bool record_router::looks_at_queues(const record& what) const noexcept {
+  if (what.partition) return false;
+  if (settings_.custom != nullptr || settings_.ignore_keys || !what.key) return true;
+  // With a key only these do not look at it; consistent_random takes an empty one for none.
+  switch (settings_.kind) {
+    case partitioner_kind::random:
+    case partitioner_kind::round_robin:
+    case partitioner_kind::sticky:
+      return true;
+    case partitioner_kind::consistent_random:
+      return what.key->empty();
+    default:
+      return false;
+  }
+}
+
+record_router::choice record_router::choose(const record& what, std::size_t size,
+                                            const actors::partition_table& table) noexcept {
+  partition_view view;
+  view.count = static_cast<std::int32_t>(table.partitions.size());
+  if (looks_at_queues(what)) {
+    thread_local seen_partitions seen;
+    if (seen.table != &table || seen.uses_left-- <= 0) seen.look(table);
+    view.available = {seen.available.get(), table.partitions.size()};
+    view.queued_bytes = seen.queued;
+  }
+  const partition_choice chosen = chooser_.choose(what, size, view);
+  return {chosen.partition, chosen.error};
+}
+
+}  // namespace partita

@@ -1,0 +1,226 @@
+#include "api/testing/broker_apis.hpp"
+
+#include "api/testing/served_apis.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace partita::testing {
+namespace {
+
+constexpr std::int32_t topic_operations = 3576;    // read, write, create, delete ... of a topic
+constexpr std::int32_t cluster_operations = 3968;  // create, alter, describe ... of a cluster
+constexpr std::int32_t transaction_timeout_max_ms = 900'000;
+constexpr auto invalid_transaction_timeout = broker_errc{50};
+constexpr std::string_view transaction_log = "__transaction_state";
+
+bool valid_software_name(std::string_view name) {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  return !name.empty() && letter(name.front()) && letter(name.back()) &&
+         std::all_of(name.begin(), name.end(),
+                     [&](char c) { return letter(c) || c == '-' || c == '.'; });
+}
+
+std::vector<broker_id> ids(const std::vector<std::int32_t>& brokers) {
+  return {brokers.begin(), brokers.end()};
+}
+
+wire::metadata_response::partition describe(const partition_model& partition) {
+  wire::metadata_response::partition made;
+  made.index = partition.index();
+  made.leader = partition.leader();
+  made.leader_epoch = partition.leader_epoch();
+  if (partition.leader() < 0) made.error_code = broker_errc::leader_not_available;
+  for (const auto& replica : partition.replicas()) {
+    made.replicas.emplace_back(replica.broker);
+    if (!replica.running) made.offline.emplace_back(replica.broker);
+  }
+  made.in_sync = ids(partition.in_sync());
+  return made;
+}
+
+wire::metadata_response::topic describe(const topic_state& topic, bool operations) {
+  wire::metadata_response::topic made;
+  made.name = topic.name;
+  made.topic_id = topic.id;
+  made.is_internal = topic.internal;
+  if (operations) made.authorized_operations = topic_operations;
+  for (const auto& partition : topic.partitions) made.partitions.push_back(describe(partition));
+  return made;
+}
+
+wire::metadata_response::topic find(cluster_state& state,
+                                    const wire::metadata_request::topic& asked, bool create,
+                                    bool operations) {
+  wire::metadata_response::topic missing;
+  if (!asked.name) {
+    if (const auto* found = state.topic(asked.topic_id)) return describe(*found, operations);
+    missing.error_code = broker_errc::unknown_topic_id;
+    missing.topic_id = asked.topic_id;
+    return missing;
+  }
+  missing.name = asked.name;
+  if (!valid_topic_name(*asked.name)) {
+    missing.error_code = broker_errc::invalid_topic_exception;
+    return missing;
+  }
+  if (const auto* found = state.topic(*asked.name)) return describe(*found, operations);
+  // The topic exists a moment later; this answer still says that it does not.
+  if (create && state.options().auto_create_topics)
+    state.create_topic(*asked.name, {.partitions = state.options().auto_create_partitions});
+  missing.error_code = broker_errc::unknown_topic_or_partition;
+  return missing;
+}
+
+bool same_topic(const wire::metadata_response::topic& left,
+                const wire::metadata_response::topic& right) {
+  return left.name == right.name && left.topic_id == right.topic_id;
+}
+
+}  // namespace
+
+wire::api_versions_response unknown_api_versions() {
+  wire::api_versions_response made;
+  made.error_code = broker_errc::unsupported_version;
+  for (const auto& api : served_apis)
+    if (api.key == wire::api_key::api_versions)
+      made.apis.push_back(
+          {static_cast<std::int16_t>(api.key), api.offered.first, api.offered.last});
+  return made;
+}
+
+wire::api_versions_response answer(cluster_state&, const call& call,
+                                   const wire::api_versions_request& request) {
+  wire::api_versions_response made;
+  if (call.version >= 3 && (!valid_software_name(request.client_software_name) ||
+                            !valid_software_name(request.client_software_version))) {
+    made.error_code = broker_errc::invalid_request;
+    return made;
+  }
+  for (const auto& api : served_apis)
+    made.apis.push_back({static_cast<std::int16_t>(api.key), api.offered.first, api.offered.last});
+  if (call.version < 3) return made;  // no features there
+  // A range that begins at 0 can not be told in version 3 (KIP-584), so it is left out there.
+  made.supported_features = {{"metadata.version", 7, 29}};
+  if (call.version >= 4) made.supported_features.push_back({"transaction.version", 0, 2});
+  made.finalized_features_epoch = 1;
+  made.finalized_features = {{"metadata.version", 29, 29}, {"transaction.version", 2, 2}};
+  return made;
+}
+
+wire::metadata_response answer(cluster_state& state, const call& call,
+                               const wire::metadata_request& request) {
+  wire::metadata_response made;
+  made.cluster_id = state.options().cluster_id;
+  made.controller = state.controller();
+  for (const auto& broker : state.brokers())
+    if (broker.running) made.brokers.push_back({broker.id, broker.host, broker.port, std::nullopt});
+  if (request.include_cluster_authorized_operations)
+    made.cluster_authorized_operations = cluster_operations;
+  const bool operations = request.include_topic_authorized_operations;
+  const bool all = !request.topics || (call.version == 0 && request.topics->empty());
+  if (all) {
+    for (const auto& [name, topic] : state.topics())
+      made.topics.push_back(describe(topic, operations));
+    return made;
+  }
+  for (const auto& asked : *request.topics) {
+    auto entry = find(state, asked, request.allow_auto_topic_creation, operations);
+    const bool twice = std::any_of(made.topics.begin(), made.topics.end(),
+                                   [&](const auto& other) { return same_topic(other, entry); });
+    if (!twice) made.topics.push_back(std::move(entry));
+  }
+  return made;
+}
+
+wire::init_producer_id_response answer(cluster_state& state, const call& call,
+                                       const wire::init_producer_id_request& request) {
+  wire::init_producer_id_response made;
+  if (request.producer_id.known() != request.producer_epoch.known() ||
+      (request.transactional_id && request.transactional_id->empty())) {
+    made.error_code = broker_errc::invalid_request;
+    return made;
+  }
+  if (!request.transactional_id) {  // the fields are ignored: an id is always new (PID-02)
+    made.producer_id = state.take_producer_id(call.broker);
+    made.producer_epoch = 0;
+    return made;
+  }
+  if (request.transaction_timeout_ms <= 0 ||
+      request.transaction_timeout_ms > transaction_timeout_max_ms) {
+    made.error_code = invalid_transaction_timeout;
+    return made;
+  }
+  auto& owner = state.transactional_producer(*request.transactional_id, call.broker);
+  made.producer_id = owner.producer_id;
+  made.producer_epoch = owner.epoch;
+  return made;
+}
+
+find_coordinator_response answer(cluster_state& state, const call& call,
+                                 const find_coordinator_request& request) {
+  constexpr std::int8_t transaction = 1;
+  if (request.type == transaction && state.topic(transaction_log) == nullptr) {
+    state.create_topic(transaction_log, {.partitions = 4});
+    if (auto* made = state.topic(transaction_log)) made->internal = true;
+  }
+  const auto node = state.controller();
+  const auto* broker = state.broker(node);
+  const auto describe = [&](const std::string& name) {
+    find_coordinator_response::coordinator made;
+    made.name = name;
+    if (broker == nullptr || request.type != transaction) {
+      made.error_code = broker_errc::coordinator_not_available;  // groups are not simulated
+      made.error_message = "no coordinator";
+      return made;
+    }
+    made.node_id = node;
+    made.host = broker->host;
+    made.port = broker->port;
+    return made;
+  };
+  find_coordinator_response made;
+  if (call.version >= 4) {
+    for (const auto& name : request.names) made.coordinators.push_back(describe(name));
+    return made;
+  }
+  const auto one = describe(request.name);
+  made.error_code = one.error_code;
+  made.error_message = one.error_message;
+  made.node_id = one.node_id;
+  made.host = one.host;
+  made.port = one.port;
+  return made;
+}
+
+add_partitions_to_txn_response answer(cluster_state&, const call& call,
+                                      const add_partitions_to_txn_request& request) {
+  add_partitions_to_txn_response made;
+  const auto refuse = [](const std::vector<add_partitions_to_txn_request::topic>& topics) {
+    std::vector<add_partitions_to_txn_response::topic> refused;
+    for (const auto& topic : topics) {
+      auto& entry = refused.emplace_back();
+      entry.name = topic.name;
+      for (const auto index : topic.partitions)
+        entry.partitions.push_back({index, broker_errc::invalid_producer_id_mapping});
+    }
+    return refused;
+  };
+  if (call.version >= 4) {
+    for (const auto& transaction : request.transactions)
+      made.transactions.push_back({transaction.transactional_id, refuse(transaction.topics)});
+  } else {
+    made.topics = refuse(request.topics);
+  }
+  return made;
+}
+
+end_txn_response answer(cluster_state&, const call&, const end_txn_request&) {
+  end_txn_response made;
+  made.error_code = broker_errc::invalid_producer_id_mapping;
+  return made;
+}
+
+}  // namespace partita::testing

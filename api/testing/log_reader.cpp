@@ -1,0 +1,181 @@
+#include <partita/testing/log_reader.hpp>
+
+#include "api/testing/batch_records.hpp"
+#include "api/testing/blocking_client.hpp"
+#include "wire/messages/fetch.hpp"
+#include "wire/messages/list_offsets.hpp"
+#include "wire/messages/metadata.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace partita::testing {
+namespace {
+
+// Known to every broker from 2.8 to 4.4, with topics by name.
+constexpr std::int16_t metadata_version = 9;
+constexpr std::int16_t list_offsets_version = 6;
+constexpr std::int16_t fetch_version = 12;
+constexpr std::int32_t fetch_bytes = 8 * 1024 * 1024;
+
+struct address {
+  std::string host;
+  std::uint16_t port = 9092;
+};
+
+std::vector<address> parse_bootstrap(std::string_view text) {
+  std::vector<address> all;
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    auto one = text.substr(0, comma);
+    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
+    address made;
+    if (const auto colon = one.rfind(':'); colon != std::string_view::npos) {
+      const auto port = one.substr(colon + 1);
+      std::from_chars(port.data(), port.data() + port.size(), made.port);
+      one = one.substr(0, colon);
+    }
+    if (one.size() > 2 && one.front() == '[' && one.back() == ']')
+      one = one.substr(1, one.size() - 2);
+    made.host = std::string{one};
+    if (!made.host.empty()) all.push_back(std::move(made));
+  }
+  return all;
+}
+
+read_end refused(broker_errc code, const std::string& what) {
+  const auto error = make_error_code(code);
+  return {error, what + ": " + error.message()};
+}
+
+}  // namespace
+
+struct log_reader::parts {
+  parts(std::string bootstrap, std::chrono::milliseconds limit)
+      : bootstrap_(parse_bootstrap(bootstrap)), client_(limit) {}
+
+  read_end describe(const std::string& topic, wire::metadata_response& answer);
+  read_end connect_leader(const std::string& topic, partition_id partition);
+  read_end offset_of(const std::string& topic, partition_id partition, std::int64_t which,
+                     std::int64_t& found);
+  read_end fetch(const std::string& topic, partition_id partition, std::int64_t from,
+                 wire::fetch_response& answer, std::vector<std::byte>& storage);
+
+  std::vector<address> bootstrap_;
+  blocking_client client_;
+};
+
+read_end log_reader::parts::describe(const std::string& topic, wire::metadata_response& answer) {
+  read_end end{client_errc::invalid_value, "no bootstrap server"};
+  wire::metadata_request request;
+  request.topics.emplace();
+  request.topics->push_back({{}, topic});
+  request.allow_auto_topic_creation = false;
+  for (const auto& server : bootstrap_) {
+    std::vector<std::byte> storage;
+    end = client_.connect(server.host, server.port);
+    if (end.ok()) end = client_.call(request, metadata_version, answer, storage);
+    if (end.ok()) break;
+  }
+  if (!end.ok()) return end;
+  if (answer.topics.size() != 1) return {client_errc::unexpected_answer, "metadata of " + topic};
+  const auto code = answer.topics.front().error_code;
+  return code == broker_errc::none ? read_end{} : refused(code, "topic " + topic);
+}
+
+read_end log_reader::parts::connect_leader(const std::string& topic, partition_id partition) {
+  wire::metadata_response answer;
+  if (auto end = describe(topic, answer); !end.ok()) return end;
+  for (const auto& one : answer.topics.front().partitions) {
+    if (one.index != partition) continue;
+    for (const auto& broker : answer.brokers)
+      if (broker.node_id == one.leader)
+        return client_.connect(broker.host, static_cast<std::uint16_t>(broker.port));
+    return refused(broker_errc::leader_not_available, topic);
+  }
+  return refused(broker_errc::unknown_topic_or_partition,
+                 topic + "-" + std::to_string(partition.value));
+}
+
+read_end log_reader::parts::offset_of(const std::string& topic, partition_id partition,
+                                      std::int64_t which, std::int64_t& found) {
+  wire::list_offsets_request request;
+  request.topics.push_back({topic, {{partition, {}, which}}});
+  wire::list_offsets_response answer;
+  std::vector<std::byte> storage;
+  if (auto end = client_.call(request, list_offsets_version, answer, storage); !end.ok())
+    return end;
+  if (answer.topics.size() != 1 || answer.topics.front().partitions.size() != 1)
+    return {client_errc::unexpected_answer, "offsets of " + topic};
+  const auto& part = answer.topics.front().partitions.front();
+  if (part.error_code != broker_errc::none) return refused(part.error_code, "offsets of " + topic);
+  found = part.offset.value;
+  return {};
+}
+
+read_end log_reader::parts::fetch(const std::string& topic, partition_id partition,
+                                  std::int64_t from, wire::fetch_response& answer,
+                                  std::vector<std::byte>& storage) {
+  wire::fetch_request request;
+  request.max_wait_ms = 500;
+  request.min_bytes = 1;
+  request.max_bytes = fetch_bytes;
+  wire::fetch_request::partition part;
+  part.index = partition;
+  part.fetch_offset = from;
+  part.partition_max_bytes = fetch_bytes;
+  request.topics.push_back({topic, {}, {part}});
+  if (auto end = client_.call(request, fetch_version, answer, storage); !end.ok()) return end;
+  if (answer.error_code != broker_errc::none) return refused(answer.error_code, "fetch");
+  if (answer.topics.size() != 1 || answer.topics.front().partitions.size() != 1)
+    return {client_errc::unexpected_answer, "fetch of " + topic};
+  const auto code = answer.topics.front().partitions.front().error_code;
+  return code == broker_errc::none ? read_end{} : refused(code, "fetch of " + topic);
+}
+
+log_reader::log_reader(std::string bootstrap, std::chrono::milliseconds limit)
+    : parts_(std::make_unique<parts>(std::move(bootstrap), limit)) {}
+
+log_reader::~log_reader() = default;
+
+read_end log_reader::partitions(std::string_view topic, std::vector<partition_id>& found) {
+  wire::metadata_response answer;
+  if (auto end = parts_->describe(std::string{topic}, answer); !end.ok()) return end;
+  found.clear();
+  for (const auto& one : answer.topics.front().partitions) found.push_back(one.index);
+  std::sort(found.begin(), found.end());
+  return {};
+}
+
+read_end log_reader::read(std::string_view topic, partition_id partition,
+                          const std::function<void(const log_record&)>& visit,
+                          partita::offset first) {
+  const std::string name{topic};
+  std::int64_t start = 0;
+  std::int64_t end_offset = 0;
+  if (auto end = parts_->connect_leader(name, partition); !end.ok()) return end;
+  if (auto end = parts_->offset_of(name, partition, wire::earliest_offset, start); !end.ok())
+    return end;
+  if (auto end = parts_->offset_of(name, partition, wire::latest_offset, end_offset); !end.ok())
+    return end;
+  auto next = std::max(start, first.value);
+  while (next < end_offset) {
+    wire::fetch_response answer;
+    std::vector<std::byte> storage;
+    if (auto end = parts_->fetch(name, partition, next, answer, storage); !end.ok()) return end;
+    const auto& part = answer.topics.front().partitions.front();
+    const auto before = next;
+    const bool readable = visit_records(
+        part.records.view(),
+        [&](const log_record& record) {
+          if (record.offset.value >= next && record.offset.value < end_offset) visit(record);
+        },
+        next);
+    if (!readable) return {client_errc::corrupt_data, "a batch that does not read"};
+    if (next == before) return {client_errc::corrupt_data, "the broker sent no further batch"};
+  }
+  return {};
+}
+
+}  // namespace partita::testing

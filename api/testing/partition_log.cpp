@@ -1,0 +1,65 @@
+#include "api/testing/partition_log.hpp"
+
+#include <partita/contract.hpp>
+
+#include <algorithm>
+
+namespace partita::testing {
+
+void partition_log::append(batch_pointer batch) {
+  PARTITA_EXPECTS(batch->first_offset() == end_, batch->first_offset(), end_);
+  end_ = batch->last_offset() + 1;
+  if (batch->header.producer_id >= 0 && !batch->header.control())
+    producers_.remember(batch->tuple(), batch->first_offset(), batch->last_offset(),
+                        batch->header.max_timestamp);
+  bytes_ += static_cast<std::int64_t>(batch->bytes.size());
+  batches_.push_back(std::move(batch));
+}
+
+std::size_t partition_log::find(std::int64_t offset) const noexcept {
+  const auto found = std::partition_point(
+      batches_.begin(), batches_.end(),
+      [&](const batch_pointer& batch) { return batch->last_offset() < offset; });
+  return static_cast<std::size_t>(found - batches_.begin());
+}
+
+void partition_log::delete_before(std::int64_t offset) {
+  PARTITA_EXPECTS(offset <= end_, offset, end_);
+  if (offset <= start_) return;
+  start_ = offset;
+  while (!batches_.empty() && batches_.front()->last_offset() < start_) {
+    bytes_ -= static_cast<std::int64_t>(batches_.front()->bytes.size());
+    batches_.pop_front();
+  }
+}
+
+void partition_log::truncate(std::int64_t offset) {
+  if (offset >= end_) return;
+  while (!batches_.empty() && batches_.back()->last_offset() >= offset) {
+    bytes_ -= static_cast<std::int64_t>(batches_.back()->bytes.size());
+    batches_.pop_back();
+  }
+  end_ = batches_.empty() ? std::min(start_, offset) : batches_.back()->last_offset() + 1;
+  start_ = std::min(start_, end_);
+  producers_.clear();
+  for (const auto& batch : batches_)
+    if (batch->header.producer_id >= 0 && !batch->header.control())
+      producers_.remember(batch->tuple(), batch->first_offset(), batch->last_offset(),
+                          batch->header.max_timestamp);
+}
+
+std::size_t partition_log::truncate_to_common(const partition_log& leader) {
+  const auto before = batches_.size();
+  // Same offset and same batch on both sides; below the leader's start there is nothing to compare.
+  const auto same = [&](const batch_pointer& mine) {
+    if (mine->last_offset() < leader.start()) return true;
+    const auto at = leader.find(mine->first_offset());
+    return at < leader.batches().size() && leader.batches()[at] == mine;
+  };
+  auto keep = batches_.size();
+  while (keep > 0 && !same(batches_[keep - 1])) --keep;
+  if (keep < batches_.size()) truncate(batches_[keep]->first_offset());
+  return before - batches_.size();
+}
+
+}  // namespace partita::testing

@@ -1,0 +1,66 @@
+// The log of one replica: batches as they were appended, and the producers it remembers from them.
+//
+// Invariants
+// 1. Offsets are dense: a batch starts where the one before it ended.
+// 2. Batches never change; replicas share them, so "has the same batch" is pointer equality.
+// 3. Moving the start up keeps producer state (KIP-360); truncation rebuilds it from what is left.
+//
+// Threads: pure, one owner.
+#pragma once
+
+#include "api/testing/batch_bytes.hpp"
+#include "api/testing/producer_state.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+namespace partita::testing {
+
+struct stored_batch {
+  batch_header header;  ///< as stored: with its final place, epoch and timestamps
+  std::vector<std::byte> bytes;
+
+  [[nodiscard]] std::int64_t first_offset() const noexcept { return header.base_offset; }
+  [[nodiscard]] std::int64_t last_offset() const noexcept {
+    return header.base_offset + header.last_offset_delta;
+  }
+  [[nodiscard]] batch_tuple tuple() const noexcept {
+    return {header.producer_id, header.producer_epoch, header.base_sequence,
+            header.last_sequence()};
+  }
+};
+
+using batch_pointer = std::shared_ptr<const stored_batch>;
+
+class partition_log {
+ public:
+  [[nodiscard]] std::int64_t start() const noexcept { return start_; }
+  [[nodiscard]] std::int64_t end() const noexcept { return end_; }
+  [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] bool ever_written() const noexcept { return end_ > 0; }
+  [[nodiscard]] const std::deque<batch_pointer>& batches() const noexcept { return batches_; }
+  [[nodiscard]] producer_state& producers() noexcept { return producers_; }
+  [[nodiscard]] const producer_state& producers() const noexcept { return producers_; }
+
+  /// The batch must start at end(). Followers store what the leader has, without any check.
+  void append(batch_pointer batch);
+  /// The first batch that holds `offset` or something after it; batches().size() if none.
+  [[nodiscard]] std::size_t find(std::int64_t offset) const noexcept;
+  /// Moves the start up; whole batches below it are dropped.
+  void delete_before(std::int64_t offset);
+  /// Drops every batch that reaches `offset` or beyond.
+  void truncate(std::int64_t offset);
+  /// Makes this log a prefix of `leader` and says how many batches were dropped.
+  std::size_t truncate_to_common(const partition_log& leader);
+
+ private:
+  std::deque<batch_pointer> batches_;
+  std::int64_t start_ = 0;
+  std::int64_t end_ = 0;
+  std::int64_t bytes_ = 0;
+  producer_state producers_;
+};
+
+}  // namespace partita::testing

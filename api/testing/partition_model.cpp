@@ -1,0 +1,227 @@
+#include "api/testing/partition_model.hpp"
+
+#include <partita/contract.hpp>
+
+#include <algorithm>
+
+namespace partita::testing {
+namespace {
+
+produce_result refuse(const refusal& why, const partition_log& log) {
+  produce_result result;
+  result.code = why.code;
+  result.log_start = why.shows_log_start ? log.start() : -1;
+  result.record_faults = why.record_faults;
+  result.message = why.message;
+  return result;
+}
+
+}  // namespace
+
+partition_model::partition_model(std::int32_t index, const std::vector<std::int32_t>& brokers)
+    : index_(index), in_sync_(brokers) {
+  PARTITA_EXPECTS(!brokers.empty());
+  for (const auto broker : brokers) replicas_.push_back({broker, true, true, {}});
+  leader_ = last_leader_ = brokers.front();
+}
+
+bool partition_model::in_sync(std::int32_t broker) const noexcept {
+  return std::find(in_sync_.begin(), in_sync_.end(), broker) != in_sync_.end();
+}
+
+const replica* partition_model::find(std::int32_t broker) const noexcept {
+  const auto found = std::find_if(replicas_.begin(), replicas_.end(),
+                                  [&](const replica& one) { return one.broker == broker; });
+  return found == replicas_.end() ? nullptr : &*found;
+}
+
+replica* partition_model::find_mutable(std::int32_t broker) noexcept {
+  return const_cast<replica*>(find(broker));  // NOLINT: this object is not const
+}
+
+const partition_log& partition_model::log() const noexcept {
+  return find(leader_ >= 0 ? leader_ : last_leader_)->log;
+}
+
+partition_log& partition_model::leader_log() noexcept {
+  return find_mutable(leader_ >= 0 ? leader_ : last_leader_)->log;
+}
+
+std::int32_t partition_model::min_in_sync(const topic_settings& settings) const noexcept {
+  return std::min(settings.min_in_sync, static_cast<std::int32_t>(replicas_.size()));
+}
+
+produce_result partition_model::append(const append_request& request,
+                                       const topic_settings& settings) {
+  PARTITA_EXPECTS(leader_ >= 0, leader_);
+  auto& log = leader_log();
+  const auto in_sync_count = static_cast<std::int32_t>(in_sync_.size());
+  if (request.acks == -1 && in_sync_count < min_in_sync(settings))
+    return refuse({broker_errc::not_enough_replicas, true}, log);
+
+  auto batch = check_batch(request.batch, settings, request.now_ms);
+  if (batch.refused.refused()) return refuse(batch.refused, log);
+
+  const auto& header = batch.header;
+  if (header.producer_id >= 0) {
+    const batch_tuple tuple{header.producer_id, header.producer_epoch, header.base_sequence,
+                            header.last_sequence()};
+    if (const auto* known = log.producers().find_duplicate(tuple)) {
+      produce_result result;
+      result.base_offset = known->first_offset();
+      result.log_append_ms = known->timestamp_ms;  // on CreateTime topics too
+      result.log_start = log.start();
+      result.deduplicated = true;
+      result.committed_at = known->last_offset + 1;
+      return result;
+    }
+    const auto code = log.producers().check(tuple, log.ever_written(), request.version);
+    if (code != broker_errc::none) return refuse({code, true}, log);
+  }
+  auto result = store(std::move(batch), log);
+  if (settings.log_append_time) result.log_append_ms = request.now_ms;
+  return result;
+}
+
+produce_result partition_model::store(checked_batch batch, partition_log& log) {
+  auto stored = std::make_shared<stored_batch>();
+  stored->bytes = std::move(batch.bytes);
+  patch_place(stored->bytes, log.end(), leader_epoch_);
+  stored->header = read_batch_header(stored->bytes);
+  produce_result result;
+  result.base_offset = log.end();
+  log.append(std::move(stored));
+  result.log_start = log.start();
+  result.committed_at = log.end();
+  return result;
+}
+
+void partition_model::fetch(replica& follower, const partition_log& source) {
+  follower.log.truncate_to_common(source);
+  // A replica whose end lies below the leader's start begins anew there.
+  if (follower.log.end() < source.start()) follower.log = source;
+  for (auto at = source.find(follower.log.end()); at < source.batches().size(); ++at)
+    follower.log.append(source.batches()[at]);
+  if (follower.log.start() < source.start()) follower.log.delete_before(source.start());
+}
+
+void partition_model::catch_up(std::int32_t broker) {
+  auto* follower = find_mutable(broker);
+  if (follower != nullptr && broker != last_leader_) fetch(*follower, leader_log());
+}
+
+bool partition_model::replicate(const topic_settings& settings) {
+  if (leader_ < 0) return false;
+  const auto& source = leader_log();
+  const bool served = find(leader_)->fetching;  // a paused leader answers no follower either
+  for (auto& follower : replicas_) {
+    if (follower.broker == leader_ || !served || !follower.running || !follower.fetching) continue;
+    fetch(follower, source);
+    if (!in_sync(follower.broker)) in_sync_.push_back(follower.broker);
+  }
+  if (static_cast<std::int32_t>(in_sync_.size()) < min_in_sync(settings)) return false;
+  auto least = source.end();
+  for (const auto broker : in_sync_) least = std::min(least, find(broker)->log.end());
+  if (least <= high_watermark_) return false;
+  high_watermark_ = least;
+  return true;
+}
+
+commit_state partition_model::committed(std::int64_t committed_at, std::int32_t broker,
+                                        std::int32_t leader_epoch,
+                                        const topic_settings& settings) const noexcept {
+  if (leader_ != broker || leader_epoch_ != leader_epoch) return commit_state::lost_leadership;
+  if (high_watermark_ < committed_at) return commit_state::waiting;
+  const auto enough = static_cast<std::int32_t>(in_sync_.size()) >= min_in_sync(settings);
+  return enough ? commit_state::committed : commit_state::under_replicated;
+}
+
+void partition_model::set_fetching(std::int32_t broker, bool on) {
+  if (auto* found = find_mutable(broker)) found->fetching = on;
+}
+
+void partition_model::set_running(std::int32_t broker, bool on) {
+  auto* found = find_mutable(broker);
+  if (found == nullptr || found->running == on) return;
+  found->running = on;
+  if (on) {
+    found->log.producers().keep_last_batches();
+    if (leader_ < 0 && in_sync(broker)) lead(broker);
+    return;
+  }
+  if (leader_ == broker) {
+    const auto heir = std::find_if(in_sync_.begin(), in_sync_.end(), [&](std::int32_t other) {
+      return other != broker && find(other)->running;
+    });
+    if (heir != in_sync_.end()) {
+      lead(*heir);
+    } else {
+      last_leader_ = leader_;
+      leader_ = -1;
+      ++leader_epoch_;
+    }
+  }
+  leave_in_sync(broker);
+}
+
+void partition_model::leave_in_sync(std::int32_t broker) {
+  if (in_sync_.size() > 1 && broker != leader_) std::erase(in_sync_, broker);
+}
+
+void partition_model::lead(std::int32_t broker) {
+  PARTITA_EXPECTS(find(broker) != nullptr, broker);
+  if (leader_ == broker) return;
+  leader_ = last_leader_ = broker;
+  ++leader_epoch_;
+  if (!in_sync(broker)) in_sync_ = {broker};  // an unclean election starts over
+  high_watermark_ = std::min(high_watermark_, leader_log().end());
+}
+
+void partition_model::add_replica(std::int32_t broker) {
+  if (find(broker) == nullptr) replicas_.push_back({broker, true, true, {}});
+}
+
+void partition_model::set_replicas(const std::vector<std::int32_t>& brokers) {
+  PARTITA_EXPECTS(!brokers.empty());
+  std::vector<replica> kept;
+  for (const auto broker : brokers) {
+    auto* found = find_mutable(broker);
+    PARTITA_EXPECTS(found != nullptr, broker);
+    kept.push_back(*found);
+  }
+  const bool leader_stays = std::count(brokers.begin(), brokers.end(), leader_) == 1;
+  if (leader_ >= 0 && !leader_stays) lead(brokers.front());
+  replicas_ = std::move(kept);
+  std::erase_if(in_sync_, [&](std::int32_t broker) { return find(broker) == nullptr; });
+  if (find(last_leader_) == nullptr) last_leader_ = brokers.front();
+}
+
+void partition_model::truncate(std::int32_t broker, std::int64_t offset) {
+  if (auto* found = find_mutable(broker)) found->log.truncate(offset);
+}
+
+broker_errc partition_model::delete_before(std::int64_t offset) {
+  if (leader_ < 0) return broker_errc::leader_not_available;
+  if (offset < 0 || offset > high_watermark_) return broker_errc::offset_out_of_range;
+  for (auto& one : replicas_)
+    if (one.running && one.log.end() >= offset) one.log.delete_before(offset);
+  return broker_errc::none;
+}
+
+void partition_model::retain(std::int64_t bytes_max) {
+  const auto& log = leader_log();
+  while (log.bytes() > bytes_max && log.batches().size() > 1) {
+    const auto next = log.batches().front()->last_offset() + 1;
+    if (delete_before(next) != broker_errc::none) return;
+  }
+}
+
+void partition_model::expire_producers(std::int64_t now_ms, std::int64_t limit_ms) {
+  for (auto& one : replicas_) one.log.producers().expire(now_ms, limit_ms);
+}
+
+void partition_model::forget_producers() {
+  for (auto& one : replicas_) one.log.producers().clear();
+}
+
+}  // namespace partita::testing

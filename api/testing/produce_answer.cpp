@@ -1,0 +1,120 @@
+// The second half of produce_service: what becomes of the answer once the request is settled.
+#include "api/testing/cluster_core.hpp"
+#include "api/testing/lenient_decode.hpp"
+#include "api/testing/produce_service.hpp"
+
+#include <algorithm>
+
+namespace partita::testing {
+namespace {
+
+std::int64_t ns(std::chrono::milliseconds time) { return std::chrono::nanoseconds{time}.count(); }
+
+}  // namespace
+
+void produce_service::finish(operation& work) {
+  for (auto& one : work.parts) {
+    if (!one.hit || one.hit->reply != reply::error) continue;
+    const auto base = one.hit->real_offset ? one.result.base_offset : -1;
+    one.result = produce_result::refused(one.hit->code);
+    one.result.base_offset = base;
+  }
+  const auto answer = work.hit ? work.hit->reply : reply::truthful;
+  if (answer == reply::never) {
+    core_.block(work.connection);
+    return;
+  }
+  if (answer == reply::close_before || answer == reply::reset) {
+    core_.close(work.connection, answer == reply::reset);
+    return;
+  }
+  const auto wait = work.hit ? ns(work.hit->answer_after) : 0;
+  if (wait <= 0) {
+    send(work);
+  } else {
+    core_.at(core_.now().steady_ns + wait,
+             [this, later = std::make_shared<operation>(std::move(work))] { send(*later); });
+  }
+}
+
+void produce_service::send(const operation& work) {
+  const auto answer = work.hit ? work.hit->reply : reply::truthful;
+  if (work.acks == 0) {
+    const bool failed = std::any_of(work.parts.begin(), work.parts.end(), [](const part& one) {
+      return one.result.code != broker_errc::none;
+    });
+    if (failed || answer == reply::close_after) {
+      core_.close(work.connection, false);
+    } else {
+      core_.reply_nothing(work.connection);
+    }
+    return;
+  }
+  auto bytes = encode_answer(
+      response(work), work.version,
+      answer == reply::wrong_correlation_id ? work.correlation_id + 1 : work.correlation_id);
+  if (answer == reply::truncated || answer == reply::garbage) spoil(bytes, answer);
+  if (answer == reply::close_after) {
+    core_.send_only(work.connection, std::move(bytes));
+    core_.close(work.connection, false);
+  } else if (work.hit && work.hit->throttle.count() > 0) {  // answered at once, then muted
+    core_.send_only(work.connection, std::move(bytes));
+    core_.at(core_.now().steady_ns + ns(work.hit->throttle),
+             [this, connection = work.connection] { core_.reply_nothing(connection); });
+  } else {
+    core_.reply(work.connection, std::move(bytes));
+  }
+}
+
+// A frame that is whole by its length, and wrong inside.
+void produce_service::spoil(std::vector<std::byte>& frame, reply how) {
+  constexpr std::size_t head = 8;  // length and correlation id
+  auto& draws = core_.state().draws();
+  if (frame.size() <= head + 1) return;
+  if (how == reply::truncated) {
+    frame.resize(head + 1 + draws.below(frame.size() - head - 1));
+  } else {
+    for (std::size_t i = head; i < frame.size(); ++i)
+      frame[i] = static_cast<std::byte>(draws.next() & 0xff);
+  }
+  const auto length = static_cast<std::uint32_t>(frame.size() - 4);
+  for (std::size_t i = 0; i < 4; ++i)
+    frame[i] = static_cast<std::byte>(length >> (24 - 8 * i) & 0xff);
+}
+
+wire::produce_response produce_service::response(const operation& work) const {
+  wire::produce_response made;
+  if (work.hit) made.throttle_time_ms = static_cast<std::int32_t>(work.hit->throttle.count());
+  for (const auto& one : work.parts) {
+    const auto same = [&](const auto& topic) {
+      return work.version >= 13 ? topic.topic_id == one.id : topic.name == one.topic;
+    };
+    auto topic = std::find_if(made.topics.begin(), made.topics.end(), same);
+    if (topic == made.topics.end()) {
+      made.topics.push_back({one.topic, one.id, {}});
+      topic = std::prev(made.topics.end());
+    }
+    auto& part = topic->partitions.emplace_back();
+    part.index = one.index;
+    part.error_code = one.result.code;
+    part.base_offset = one.result.base_offset;
+    part.log_append_time_ms = one.result.log_append_ms;
+    part.log_start_offset = one.result.log_start;
+    for (const auto& bad : one.result.record_faults)
+      part.record_errors.push_back({bad.index, bad.message});
+    part.error_message = one.result.message;
+    if (one.result.code != broker_errc::not_leader_or_follower) continue;
+    const auto* partition = core_.state().partition(one.topic, one.index);
+    if (partition == nullptr) continue;
+    part.current_leader = {partition->leader(), partition->leader_epoch()};
+    const auto* leader = core_.state().broker(partition->leader());
+    const bool told = std::any_of(
+        made.node_endpoints.begin(), made.node_endpoints.end(),
+        [&](const auto& node) { return node.node_id == broker_id{partition->leader()}; });
+    if (leader != nullptr && !told)
+      made.node_endpoints.push_back({leader->id, leader->host, leader->port, std::nullopt});
+  }
+  return made;
+}
+
+}  // namespace partita::testing

@@ -1,0 +1,57 @@
+// Connections between a client under test and the simulated brokers, in virtual time.
+//
+// Invariants
+// 1. Bytes of one direction arrive in order; latency, cuts and ends of connections come from the
+// seed.
+// 2. No client event happens inside a call into a stream (wire/stream.hpp, invariant 1).
+// 3. Closing in order delivers what was written before; a reset may lose it, by the seed.
+//
+// Threads: that of the virtual time.
+#pragma once
+
+#include "api/testing/cluster_core.hpp"
+#include "wire/stream.hpp"
+
+#include <partita/testing/virtual_time.hpp>
+
+#include <map>
+#include <memory>
+#include <set>
+
+namespace partita::testing {
+
+class simulated_link;
+
+class simulated_network final : public wire::transport {
+ public:
+  /// `changed` is called after everything that may have moved the model's next deadline.
+  simulated_network(virtual_time& time, cluster_core& core, const link_options& options,
+                    std::function<void()> changed);
+  ~simulated_network() override;
+
+  std::unique_ptr<wire::stream> make_stream(wire::stream_events& events) override;
+  [[nodiscard]] std::unique_ptr<wire::pending_look_up> look_up(
+      std::string host, std::function<void(const wire::look_up_result&)> callback) override;
+
+  void set(const link_options& options) { options_ = options; }
+  void cut(std::int32_t broker) { cut_.insert(broker); }
+  void heal(std::int32_t broker);
+
+ private:
+  friend class simulated_link;
+  friend class simulated_stream;
+
+  [[nodiscard]] std::int32_t broker_at(std::string_view host, std::uint16_t port) const;
+  [[nodiscard]] virtual_time::duration latency();
+  [[nodiscard]] bool is_cut(std::int32_t broker) const { return cut_.contains(broker); }
+
+  virtual_time& time_;
+  cluster_core& core_;
+  link_options options_;
+  std::function<void()> changed_;
+  std::set<std::int32_t> cut_;
+  std::uint64_t last_link_ = 0;
+  std::map<std::uint64_t, std::weak_ptr<simulated_link>> links_;
+};
+
+}  // namespace partita::testing

@@ -1,0 +1,58 @@
+#include "api/testing/topic_settings.hpp"
+
+#include <array>
+#include <charconv>
+
+namespace partita::testing {
+namespace {
+
+template <class Number>
+bool read_number(std::string_view text, std::int64_t least, Number& number) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < least ||
+      value > std::numeric_limits<Number>::max())
+    return false;
+  number = static_cast<Number>(value);
+  return true;
+}
+
+bool read_codec(std::string_view text, int& codec) {
+  constexpr std::array<std::string_view, 5> names = {"uncompressed", "gzip", "snappy", "lz4",
+                                                     "zstd"};
+  if (text == "producer") return codec = -1, true;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (text == names[i]) return codec = static_cast<int>(i), true;
+  return false;
+}
+
+bool read_setting(std::string_view name, std::string_view value, topic_settings& settings) {
+  if (name == "max.message.bytes") return read_number(value, 0, settings.max_message_bytes);
+  if (name == "message.timestamp.before.max.ms")
+    return read_number(value, 0, settings.timestamp_before_max_ms);
+  if (name == "message.timestamp.after.max.ms")
+    return read_number(value, 0, settings.timestamp_after_max_ms);
+  if (name == "min.insync.replicas") return read_number(value, 1, settings.min_in_sync);
+  if (name == "segment.bytes") return read_number(value, 14, settings.segment_bytes);
+  if (name == "compression.type") return read_codec(value, settings.codec);
+  if (name == "message.timestamp.type") {
+    settings.log_append_time = value == "LogAppendTime";
+    return settings.log_append_time || value == "CreateTime";
+  }
+  if (name == "cleanup.policy") {
+    settings.compacted = value.find("compact") != std::string_view::npos;
+    return value == "delete" || value == "compact" || value == "compact,delete" ||
+           value == "delete,compact";
+  }
+  return true;
+}
+
+}  // namespace
+
+bool read_settings(const std::map<std::string, std::string>& values, topic_settings& settings) {
+  for (const auto& [name, value] : values)
+    if (!read_setting(name, value, settings)) return false;
+  return true;
+}
+
+}  // namespace partita::testing

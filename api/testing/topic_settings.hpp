@@ -1,0 +1,33 @@
+// The topic settings that change what a broker answers to a producer.
+//
+// Threads: plain values.
+#pragma once
+
+#include <partita/error.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace partita::testing {
+
+struct topic_settings {
+  std::int64_t max_message_bytes = 1'048'588;
+  bool log_append_time = false;
+  std::int64_t timestamp_before_max_ms = std::numeric_limits<std::int64_t>::max();
+  std::int64_t timestamp_after_max_ms = 3'600'000;  // KIP-1030, since 4.0
+  bool compacted = false;
+  std::int32_t min_in_sync = 1;
+  std::int64_t segment_bytes = std::int64_t{1} << 30;
+  /// -1: keep the producer's codec.
+  int codec = -1;
+};
+
+/// Reads the known settings; unknown names are ignored (they change nothing here). False when a
+/// value of a known one is wrong.
+bool read_settings(const std::map<std::string, std::string>& values, topic_settings& settings);
+
+}  // namespace partita::testing

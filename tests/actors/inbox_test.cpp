@@ -1,0 +1,143 @@
+#include "actors/inbox.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace partita::actors {
+namespace {
+
+struct numbered : command {
+  int sender = 0;
+  int number = 0;
+};
+
+std::vector<int> numbers(command* chain) {
+  std::vector<int> read;
+  for (; chain != nullptr; chain = chain->next)
+    read.push_back(static_cast<numbered*>(chain)->number);
+  return read;
+}
+
+TEST(Inbox, StartsIdleSoThatTheFirstPushWakesTheReader) {
+  inbox queue;
+  numbered first, second;
+
+  EXPECT_EQ(queue.push(first), push_result::wake);
+  EXPECT_EQ(queue.push(second), push_result::queued);
+}
+
+TEST(Inbox, HandsOutNodesInTheOrderOfTheirPushes) {
+  inbox queue;
+  numbered nodes[5];
+  for (int i = 0; i < 5; ++i) {
+    nodes[i].number = i;
+    ASSERT_NE(queue.push(nodes[i]), push_result::closed);
+  }
+
+  EXPECT_EQ(numbers(queue.take_all()), (std::vector{0, 1, 2, 3, 4}));
+  EXPECT_EQ(queue.take_all(), nullptr);
+}
+
+TEST(Inbox, BlocksOnlyWhenItIsEmpty) {
+  inbox queue;
+  numbered node;
+  ASSERT_EQ(queue.push(node), push_result::wake);
+
+  EXPECT_FALSE(queue.try_block());
+  ASSERT_EQ(queue.take_all(), &node);
+  EXPECT_TRUE(queue.try_block());
+  EXPECT_TRUE(queue.try_block()) << "a reader that was run without being woken is still idle";
+  EXPECT_EQ(queue.push(node), push_result::wake);
+}
+
+TEST(Inbox, DoesNotWakeAReaderThatHasTakenAndNotBlocked) {
+  inbox queue;
+  numbered first, second;
+  ASSERT_EQ(queue.push(first), push_result::wake);
+  ASSERT_EQ(queue.take_all(), &first);
+
+  EXPECT_EQ(queue.push(second), push_result::queued);
+}
+
+TEST(Inbox, ClosingReturnsWhatIsLeftAndRefusesTheRest) {
+  inbox queue;
+  numbered nodes[3];
+  for (int i = 0; i < 3; ++i) {
+    nodes[i].number = i;
+    ASSERT_NE(queue.push(nodes[i]), push_result::closed);
+  }
+
+  EXPECT_EQ(numbers(queue.close()), (std::vector{0, 1, 2}));
+  numbered late;
+  EXPECT_EQ(queue.push(late), push_result::closed);
+  EXPECT_TRUE(queue.closed());
+  EXPECT_EQ(queue.close(), nullptr);
+}
+
+TEST(Inbox, ClosingAnIdleInboxReturnsNothing) {
+  inbox queue;
+
+  EXPECT_EQ(queue.close(), nullptr);
+  EXPECT_TRUE(queue.closed());
+}
+
+TEST(Inbox, KeepsEverySendersOrderAndLosesNothingUnderContention) {
+  constexpr int senders = 4;
+  constexpr int each = 20'000;
+  inbox queue;
+  std::atomic<int> wakes{0};
+  std::vector<std::unique_ptr<numbered[]>> nodes;
+  for (int s = 0; s < senders; ++s) nodes.push_back(std::make_unique<numbered[]>(each));
+
+  std::vector<std::thread> threads;
+  for (int s = 0; s < senders; ++s)
+    threads.emplace_back([&, s] {
+      for (int i = 0; i < each; ++i) {
+        auto& node = nodes[static_cast<std::size_t>(s)][static_cast<std::size_t>(i)];
+        node.sender = s;
+        node.number = i;
+        if (queue.push(node) == push_result::wake) wakes.fetch_add(1);
+      }
+    });
+  // The reader blocks as often as it can; each block must be ended by exactly one wake.
+  int expected[senders] = {};
+  int read = 0;
+  int blocks = 1;  // it starts idle
+  int disordered = 0;
+  while (read < senders * each) {
+    while (wakes.load() < blocks) std::this_thread::yield();
+    for (command* node = queue.take_all(); node != nullptr;) {
+      auto* what = static_cast<numbered*>(node);
+      node = node->next;
+      disordered += what->number != expected[what->sender]++ ? 1 : 0;
+      ++read;
+    }
+    if (queue.try_block()) ++blocks;
+  }
+  for (auto& thread : threads) thread.join();
+
+  EXPECT_EQ(disordered, 0);
+  EXPECT_EQ(read, senders * each);
+  EXPECT_EQ(wakes.load(), blocks - 1) << "one wake for each block but the last";
+}
+
+TEST(NodeList, AppendsChainsBehindWhatItHolds) {
+  command_list list;
+  numbered nodes[4];
+  for (int i = 0; i < 4; ++i) nodes[i].number = i;
+  nodes[1].next = &nodes[2];
+  list.push_back(nodes[0]);
+  list.append_chain(&nodes[1]);
+  list.push_back(nodes[3]);
+
+  std::vector<int> read;
+  while (command* node = list.pop_front()) read.push_back(static_cast<numbered*>(node)->number);
+  EXPECT_EQ(read, (std::vector{0, 1, 2, 3}));
+  EXPECT_TRUE(list.empty());
+}
+
+}  // namespace
+}  // namespace partita::actors

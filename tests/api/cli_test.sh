@@ -1,0 +1,188 @@
+#!/bin/sh
+# The program as a user meets it, against its own embedded brokers.
+#
+#     cli_test.sh PATH-TO-PARTITA
+set -u
+partita=$1
+work=$(mktemp -d)
+failures=0
+cluster=
+
+end() {
+  [ -z "$cluster" ] || kill "$cluster" 2>/dev/null
+  rm -rf "$work"
+}
+trap end EXIT
+unset KAFKA_BOOTSTRAP_SERVERS PARTITA_CONFIG
+export HOME="$work"
+
+bad() {
+  failures=$((failures + 1))
+  echo "FAILED: $*" >&2
+  sed 's/^/    out: /' "$work/out" >&2
+  sed 's/^/    err: /' "$work/err" >&2
+}
+
+# run CODE NAME ARGUMENT...: standard input is $work/in
+run() {
+  wanted=$1 name=$2
+  shift 2
+  timeout 60 "$partita" "$@" <"$work/in" >"$work/out" 2>"$work/err"
+  got=$?
+  [ "$got" = "$wanted" ] || bad "$name: exit code $got in place of $wanted"
+}
+# says FILE PATTERN NAME
+says() { grep -q -e "$2" "$work/$1" || bad "$3: no '$2' in $1"; }
+log_of() { "$partita" cluster log --bootstrap "$bootstrap" --topic "$1" | tail -n +2; }
+field() { log_of "$1" | cut -f "$2"; }
+equal() { [ "$2" = "$3" ] || bad "$1: '$2' in place of '$3'"; }
+
+: >"$work/in"
+mkfifo "$work/ready"
+"$partita" cluster --brokers 3 --topic one:1 --topic many:12 --port 0 \
+  >"$work/ready" 2>"$work/cluster.err" &
+cluster=$!
+read -r first <"$work/ready" || { cat "$work/cluster.err" >&2; exit 1; }
+bootstrap=${first#bootstrap.servers=}
+
+run 0 version --version
+says out '^partita [0-9]' version
+run 0 help --help
+says out produce help
+run 0 'help of produce' produce --help
+says out jsonl 'help of produce'
+run 1 'no command'
+run 1 'unknown option' produce --no-such-option
+run 1 'no topic' produce -b "$bootstrap"
+says err TOPIC 'no topic'
+run 1 'no such file' produce -b "$bootstrap" -t one "$work/nothing"
+says err nothing 'no such file'
+
+run 1 'unknown key' produce -b "$bootstrap" -t one -X lingr.ms=5
+says err lingr.ms 'unknown key: the key'
+says err linger.ms 'unknown key: the nearest'
+equal 'unknown key: lines' "$(wc -l <"$work/err")" 1
+run 1 'value out of range' produce -b "$bootstrap" -t one -X linger.ms=-1
+says err linger.ms 'value out of range'
+echo 'acks=7' >"$work/wrong.properties"
+run 1 'wrong file' produce -b "$bootstrap" -t one -F "$work/wrong.properties"
+says err 'wrong.properties:1' 'wrong file'
+run 1 '-X without =' produce -b "$bootstrap" -t one -X acks
+
+printf 'k1:a\nk2:b\nnokey\n:empty\nlast:line' >"$work/in"
+run 0 lines produce -b "$bootstrap" -t one -K :
+says out '5 delivered, 0 not written, 0 unknown' lines
+equal keys "$(field one 6 | tr '\n' ,)" 'k1,k2,null,,last,'
+equal values "$(field one 7 | tr '\n' ,)" 'a,b,nokey,empty,line,'
+
+printf 'gone:\n' >"$work/in"
+run 0 tombstone produce -b "$bootstrap" -t one -K : -Z
+equal tombstone "$(field one 7 | tail -n 1)" null
+
+printf 'a\tx;b\ty;' >"$work/in"
+run 0 delimiters produce -b "$bootstrap" -t one -K '\t' -D ';'
+equal delimiters "$(field one 6 | tail -n 2 | tr '\n' ,)" 'a,b,'
+
+seq 1 10 >"$work/in"
+run 0 count produce -b "$bootstrap" -t one -c 3 -k fixed
+says out '^3 records' count
+equal 'fixed key' "$(field one 6 | tail -n 1)" fixed
+run 0 partition produce -b "$bootstrap" -t many -p 7
+equal partition "$(field many 1 | sort -u)" 7
+KAFKA_BOOTSTRAP_SERVERS=$bootstrap run 0 environment produce -t one -q
+equal 'quiet out' "$(wc -c <"$work/out")" 0
+equal 'quiet err' "$(wc -c <"$work/err")" 0
+for codec in none gzip snappy lz4 zstd; do
+  run 0 "codec $codec" produce -b "$bootstrap" -t one -z $codec
+done
+run 0 json produce -b "$bootstrap" -t one --json
+says out '"delivered":10' json
+says out '"partition":0' json
+
+cat >"$work/in" <<'END'
+{"topic":"jsonl-good","key":"k","value":"v","headers":{"h":"1"},"partition":0,"timestamp":17640}
+
+{"topic":"jsonl-good","value_base64":"AAE="}
+{"topic":"jsonl-good","key":"k","value":null}
+END
+run 0 jsonl produce -b "$bootstrap" --input jsonl
+equal jsonl "$(field jsonl-good 7 | tr '\n' ,)" 'v,\x00\x01,null,'
+
+printf '{"value":"first"}\n{"value":"second"}\n{"value":third}\n{"value":"fourth"}\n' >"$work/in"
+run 1 'bad line' produce -b "$bootstrap" -t jsonl-bad --input jsonl
+says err 'stdin:3:1[0-9]:' 'bad line'
+equal 'nothing before it is lost' "$(field jsonl-bad 7 | tr '\n' ,)" 'first,second,'
+run 0 'skipped bad line' produce -b "$bootstrap" -t jsonl-skip --input jsonl --skip-bad-lines
+says err 'stdin:3:' 'skipped bad line'
+says out '1 bad line' 'skipped bad line'
+equal 'skipped bad line' "$(field jsonl-skip 7 | tr '\n' ,)" 'first,second,fourth,'
+
+# A record that can't be written, behind one that is there and in front of another.
+big=$(head -c 2000000 /dev/zero | tr '\0' x)
+behind_failure() {
+  mkfifo "$work/$1"
+  "$partita" produce -b "$bootstrap" -t "$1" --on-error "$1" \
+    <"$work/$1" >"$work/out" 2>"$work/err" &
+  running=$!
+  exec 3>"$work/$1"
+  echo first >&3
+  until [ "$(field "$1" 7 2>/dev/null)" = first ]; do
+    kill -0 $running || { bad "$1: it ended too early"; break; }
+  done
+  printf '%s\nsmall\n' "$big" >&3
+  exec 3>&-
+  wait $running
+  equal "$1" $? "$2"
+  says out "$3" "$1"
+}
+behind_failure halt 4 '1 delivered, 2 not written'
+behind_failure skip 2 '2 delivered, 1 not written'
+
+# Far more than buffer.memory.
+seq 1 200000 >"$work/in"
+run 0 'small buffer' produce -b "$bootstrap" -t many -X buffer.memory=100000 -X batch.size=10000
+says out '200000 delivered' 'small buffer'
+
+echo x >"$work/in"
+run 6 refused produce -b 127.0.0.1:1 -t one -X max.block.ms=500
+says err 127.0.0.1 'refused: where'
+says err 'refused' 'refused: why'
+run 6 'no such host' produce -b no-such-host.invalid:9092 -t one -X max.block.ms=500
+says err no-such-host 'no such host'
+
+# Ctrl-C: what was read is flushed, then it ends.
+mkfifo "$work/slow"
+"$partita" produce -b "$bootstrap" -t interrupted <"$work/slow" >"$work/out" 2>"$work/err" &
+running=$!
+exec 3>"$work/slow"
+echo one >&3
+until [ "$(field interrupted 7 2>/dev/null)" = one ]; do
+  kill -0 $running || { bad 'it ended too early'; break; }
+done
+echo two >&3
+kill -INT $running
+wait $running
+equal 'interrupted' $? 130
+exec 3>&-
+says out 'interrupted' interrupted
+says out ' 0 unknown' interrupted
+
+# Twice, with nobody there to flush to.
+mkfifo "$work/again"
+"$partita" produce -b 127.0.0.1:1 -t one <"$work/again" >"$work/out" 2>"$work/err" &
+running=$!
+exec 3>"$work/again"
+echo one >&3
+until grep -q 127.0.0.1 "$work/err"; do kill -0 $running || break; done
+kill -INT $running
+kill -INT $running
+wait $running
+equal 'interrupted twice' $? 130
+exec 3>&-
+says out '0 delivered' 'interrupted twice'
+
+run 0 demo demo --brokers 3 --file "$(dirname "$0")/../../examples/data/orders.jsonl"
+says out '^OK' demo
+
+[ "$failures" = 0 ] && echo "all passed"
+[ "$failures" = 0 ]

@@ -1,0 +1,58 @@
+#include <partita/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+namespace partita {
+namespace {
+
+TEST(BrokerErrc, MessageBeginsWithKafkasName) {
+  const std::error_code code = broker_errc::not_leader_or_follower;
+  EXPECT_STREQ(code.category().name(), "kafka");
+  EXPECT_EQ(code.value(), 6);
+  EXPECT_EQ(code.message().rfind("NOT_LEADER_OR_FOLLOWER: ", 0), 0u);
+  EXPECT_EQ(make_error_code(broker_errc::unknown_server_error)
+                .message()
+                .rfind("UNKNOWN_SERVER_ERROR: ", 0),
+            0u);
+}
+
+TEST(BrokerErrc, UnlistedNumbersKeepTheirNumber) {
+  EXPECT_EQ(make_error_code(static_cast<broker_errc>(9999)).message(), "UNKNOWN(9999)");
+  EXPECT_EQ(std::error_code(65542, broker_category()).message(), "UNKNOWN(65542)");
+}
+
+TEST(BrokerErrc, NoneIsNoError) { EXPECT_FALSE(make_error_code(broker_errc::none)); }
+
+TEST(BrokerErrc, NamesAreDistinct) {
+  std::set<std::string> names;
+  int listed = 0;
+  for (int value = -1; value < 200; ++value) {
+    const std::string message = std::error_code(value, broker_category()).message();
+    if (message.rfind("UNKNOWN(", 0) == 0) continue;
+    ++listed;
+    names.insert(message.substr(0, message.find(':')));
+    EXPECT_NE(message.find(": "), std::string::npos) << message;
+  }
+  EXPECT_EQ(listed, 49);
+  EXPECT_EQ(names.size(), 49u);
+}
+
+TEST(ClientErrc, EveryCodeHasItsOwnText) {
+  std::set<std::string> texts;
+  const int last = static_cast<int>(client_errc::unsupported_codec);
+  for (int value = 1; value <= last; ++value) {
+    const std::error_code code(value, client_category());
+    EXPECT_EQ(code.message().rfind("UNKNOWN(", 0), std::string::npos) << value;
+    texts.insert(code.message());
+  }
+  EXPECT_EQ(texts.size(), static_cast<std::size_t>(last));
+  EXPECT_EQ(std::error_code(last + 1, client_category()).message(),
+            "UNKNOWN(" + std::to_string(last + 1) + ")");
+  EXPECT_STREQ(client_category().name(), "partita");
+}
+
+}  // namespace
+}  // namespace partita

@@ -1,0 +1,127 @@
+#include <partita/testing/checker.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace partita::testing {
+namespace {
+
+partita::timestamp at(std::int64_t ms) { return partita::timestamp{std::chrono::milliseconds{ms}}; }
+
+produced_record produced(std::uint64_t order, std::string value) {
+  produced_record made;
+  made.record.topic = "t";
+  made.record.key = "k";
+  made.record.value = std::move(value);
+  made.record.partition = 0;
+  made.record.timestamp = at(5);
+  made.order = order;
+  return made;
+}
+
+produced_record with(produced_record record, outcome answer) {
+  record.answers.push_back(std::move(answer));
+  return record;
+}
+
+outcome delivered_at(std::int64_t offset) {
+  return delivered{.partition = 0, .offset = partita::offset{offset}, .timestamp = {}};
+}
+
+outcome failed_as(partita::fate fate) {
+  return failed{.fate = fate, .code = {}, .cause = {}, .topic = "t", .partition = 0, .ticket = {}};
+}
+
+log_record written(std::int64_t offset, std::string value) {
+  log_record made;
+  made.offset = offset;
+  made.key = "k";
+  made.value = std::move(value);
+  made.timestamp = at(5);
+  return made;
+}
+
+std::vector<anomaly_kind> kinds(const std::vector<produced_record>& records,
+                                std::vector<log_record> log, const check_options& options = {}) {
+  std::vector<anomaly_kind> found;
+  for (const auto& one : check(records, {{"t", 0, std::move(log)}}, options))
+    found.push_back(one.kind);
+  return found;
+}
+
+using list = std::vector<anomaly_kind>;
+
+TEST(Checker, FindsNothingInATruthfulHistory) {
+  const std::vector<produced_record> records = {
+      with(produced(1, "a"), delivered_at(0)), with(produced(2, "b"), failed_as(fate::not_written)),
+      with(produced(3, "c"), failed_as(fate::unknown)),
+      with(produced(4, "d"), failed_as(fate::unknown))};
+  EXPECT_EQ(kinds(records, {written(0, "a"), written(1, "c")}), list{});
+}
+
+TEST(Checker, FindsADeliveredRecordThatIsNowhere) {
+  const auto found = kinds({with(produced(1, "a"), delivered_at(0))}, {});
+  EXPECT_EQ(found, (list{anomaly_kind::lost_write, anomaly_kind::lost_write}));
+}
+
+TEST(Checker, FindsAnAcknowledgementThatNamesAnotherRecord) {
+  const auto found =
+      kinds({with(produced(1, "a"), delivered_at(0)), with(produced(2, "b"), delivered_at(0))},
+            {written(0, "a")});
+  EXPECT_EQ(std::count(found.begin(), found.end(), anomaly_kind::wrong_content), 1);
+  EXPECT_EQ(std::count(found.begin(), found.end(), anomaly_kind::offset_twice), 1);
+  EXPECT_EQ(std::count(found.begin(), found.end(), anomaly_kind::lost_write), 1);
+}
+
+TEST(Checker, FindsANotWrittenRecordInTheLog) {
+  EXPECT_EQ(kinds({with(produced(1, "a"), failed_as(fate::not_written))}, {written(0, "a")}),
+            list{anomaly_kind::phantom_write});
+}
+
+TEST(Checker, FindsDuplicatesOfDeliveredAndOfUnknownRecords) {
+  EXPECT_EQ(kinds({with(produced(1, "a"), delivered_at(0))}, {written(0, "a"), written(1, "a")}),
+            list{anomaly_kind::duplicate_write});
+  EXPECT_EQ(
+      kinds({with(produced(1, "a"), failed_as(fate::unknown))}, {written(0, "a"), written(1, "a")}),
+      list{anomaly_kind::duplicate_write});
+}
+
+TEST(Checker, FindsReordering) {
+  const std::vector<produced_record> records = {with(produced(1, "a"), delivered_at(1)),
+                                                with(produced(2, "b"), delivered_at(0))};
+  EXPECT_EQ(kinds(records, {written(0, "b"), written(1, "a")}),
+            list{anomaly_kind::nonmonotonic_send});
+  EXPECT_EQ(kinds(records, {written(0, "b"), written(1, "a")}, {.order = false}), list{});
+}
+
+TEST(Checker, FindsMissingAndRepeatedAnswers) {
+  EXPECT_EQ(kinds({produced(1, "a")}, {}), list{anomaly_kind::unanswered});
+  EXPECT_EQ(
+      kinds({with(with(produced(1, "a"), delivered_at(0)), delivered_at(0))}, {written(0, "a")}),
+      list{anomaly_kind::answered_twice});
+}
+
+TEST(Checker, FindsRecordsThatNobodyProduced) {
+  EXPECT_EQ(kinds({}, {written(0, "x")}), list{anomaly_kind::unknown_record});
+  EXPECT_EQ(kinds({}, {written(0, "x")}, {.others_may_write = true}), list{});
+}
+
+TEST(Checker, FindsAWrongTimestamp) {
+  auto record = written(0, "a");
+  record.timestamp = at(6);
+  const std::vector<produced_record> records = {with(produced(1, "a"), delivered_at(0))};
+  EXPECT_EQ(kinds(records, {record}), list{anomaly_kind::wrong_content});
+  EXPECT_EQ(kinds(records, {record}, {.log_append_time = true}), list{});
+}
+
+TEST(Checker, FindsAMisroutedRecord) {
+  const std::vector<produced_record> records = {with(produced(1, "a"), failed_as(fate::unknown))};
+  const auto found = check(records, {{"t", 0, {}}, {"t", 1, {written(0, "a")}}});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().kind, anomaly_kind::misrouted);
+  EXPECT_NE(report(found).find("misrouted t-0 offset 0 record 1"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace partita::testing

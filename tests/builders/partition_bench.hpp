@@ -1,0 +1,421 @@
+// A partition core on the bench: commands go in by number, what it does is written down.
+//
+// Records are numbered from 0 and carry their number as value. Every call ends the turn, as the
+// partition actor does: the core settles, and nothing is left that its effects would have shown.
+//
+// Invariants
+// 1. A second answer to a record, a batch freed twice, and a timer that is asked for again and
+// again
+//    without progress are failures of the test.
+// 2. Time moves by advance() only, and stops at every timer on the way.
+//
+// Threads: one.
+#pragma once
+
+#include "actors/partition_core.hpp"
+#include "actors/record_node.hpp"
+#include "wire/record_batch.hpp"
+#include "wire/record_reader.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace partita::testing {
+
+using namespace std::chrono_literals;  // NOLINT: a test vocabulary
+
+/// "delivery_timeout", "kafka:45"; "" for success.
+inline std::string name_of(std::error_code code) {
+  if (!code) return "";
+  if (code.category() == broker_category()) return "kafka:" + std::to_string(code.value());
+  switch (static_cast<client_errc>(code.value())) {
+    case client_errc::delivery_timeout:
+      return "delivery_timeout";
+    case client_errc::record_too_large:
+      return "record_too_large";
+    case client_errc::halted:
+      return "halted";
+    case client_errc::aborted:
+      return "aborted";
+    case client_errc::handed_back:
+      return "handed_back";
+    case client_errc::closed:
+      return "closed";
+    case client_errc::no_acknowledgement:
+      return "no_acknowledgement";
+    case client_errc::answer_lost:
+      return "answer_lost";
+    case client_errc::epoch_given_up:
+      return "epoch_given_up";
+    case client_errc::invariant_broken:
+      return "invariant_broken";
+    default:
+      return "partita:" + std::to_string(code.value());
+  }
+}
+
+inline std::string name_of(const actors::failure_facts& facts) {
+  const std::string fate = facts.fate == fate::unknown ? "unknown " : "not_written ";
+  return fate + name_of(facts.code) +
+         (facts.cause && facts.cause != facts.code ? " (" + name_of(facts.cause) + ")" : "");
+}
+
+/// The numbers that the records of a batch carry as values.
+inline std::vector<int> numbers_in(const actors::batch& sent) {
+  const std::vector<std::byte> flat = sent.bytes().bytes().flatten();
+  wire::record_reader reader(flat, wire::decompressed_batch_limit_default, wire::checksum::verify);
+  std::vector<int> numbers;
+  for (wire::record_view view; reader.next(view);)
+    numbers.push_back(std::stoi(std::string(*view.value)));
+  EXPECT_FALSE(reader.error());
+  return numbers;
+}
+
+/// recover() and what comes of it.
+struct recovery_run final : actors::completion_target {
+  void complete(const actors::completion_run&) noexcept override {}
+  actors::recover_command command;
+  bool done = false;
+  std::vector<std::string> resubmitted;  ///< the second answers, by index
+};
+
+struct flush_run {
+  actors::flush_barrier barrier;
+  bool done = false;
+};
+
+class partition_bench : public actors::partition_effects {
+ public:
+  explicit partition_bench(actors::partition_settings with = {}) : settings(with) {
+    core.emplace(settings, *this);
+  }
+  virtual ~partition_bench() {
+    core.reset();
+    EXPECT_TRUE(live_.empty()) << live_.size() << " batches were never freed";
+    for (const actors::batch* each : live_) delete each;
+  }
+
+  /// With a leader and a producer id.
+  static actors::partition_settings quick() {
+    actors::partition_settings with;
+    with.batch_records_max = 2;
+    with.delivery_timeout = 10s;
+    return with;
+  }
+  partition_bench& started() {
+    leader(1);
+    produce(1);
+    grant(4242);
+    drop_records();
+    return *this;
+  }
+
+  // Commands
+
+  /// Appends records now; returns the number of the first.
+  int produce(int count = 1) {
+    const int first = next_number_;
+    for (int i = 0; i < count; ++i) produce_at(now);
+    return first;
+  }
+  /// One record that was admitted then; with a timestamp that lies `age` behind the wall clock.
+  int produce_at(actors::instant admitted, std::chrono::milliseconds age = 0ms) {
+    return append("", admitted, age, {});
+  }
+  /// One with a key of that size.
+  int produce_large(std::size_t size) { return append(std::string(size, 'k'), now, 0ms, {}); }
+  /// A record that failed before it could be buffered.
+  int produce_failed(client_errc code) { return append("", now, 0ms, code); }
+
+  void leader(int id, int epoch = 1) {
+    core->set_leader(id, epoch, now);
+    if (id != leader_) ++connection;
+    leader_ = id;
+    turn();
+  }
+  void grant(std::int64_t id, std::int16_t epoch = 0) {
+    ids_asked = 0;
+    core->producer_id_arrived(id, epoch, now);
+    turn();
+  }
+  void pause(pause_mode mode = pause_mode::hold) { core->pause(mode, now), turn(); }
+  void resume() { core->resume(now), turn(); }
+  recovery_run& recover(recovery how, bool allow_duplicates = false) {
+    recovery_run& run = *recoveries_.emplace_back(std::make_unique<recovery_run>());
+    run.command.how = how;
+    run.command.options.allow_duplicates = allow_duplicates;
+    run.command.resubmitted_target = &run;
+    core->recover(run.command, now);
+    turn();
+    return run;
+  }
+  flush_run& flush() {
+    flush_run& run = *flushes_.emplace_back(std::make_unique<flush_run>());
+    run.done = core->flush(run.barrier, now);
+    turn();
+    return run;
+  }
+  void close(actors::close_command* command = nullptr) { core->close(command), turn(); }
+  /// Closes, and loses what is in flight; everything must be answered and paid back then.
+  void end() {
+    close();
+    while (!in_flight_.empty()) lose(in_flight_.front());
+    EXPECT_EQ(answered(), static_cast<std::size_t>(next_number_));
+    EXPECT_EQ(released_bytes, accepted_bytes);
+    EXPECT_EQ(timer, std::nullopt);
+  }
+
+  // The connection
+
+  /// The next batch, its frame handed to the kernel; null when nothing may be sent.
+  actors::batch* send() {
+    actors::batch* next = core->next_to_send(connection, now);
+    if (next != nullptr) {
+      next->attempts.frame_may_have_left();
+      in_flight_.push_back(next);
+      note("sent " + std::to_string(first_of(*next)) + " " + tuple_of(*next));
+    }
+    turn();
+    return next;
+  }
+  /// Everything that may be sent now.
+  std::vector<actors::batch*> send_all() {
+    std::vector<actors::batch*> sent;
+    while (actors::batch* next = send()) sent.push_back(next);
+    return sent;
+  }
+  void answer(actors::batch* sent, broker_errc code, std::int64_t base_offset = -1) {
+    ASSERT_NE(sent, nullptr);
+    std::erase(in_flight_, sent);
+    core->answered(*sent, {code, base_offset, -1}, now);
+    turn();
+  }
+  void answer(actors::batch* sent, int code) { answer(sent, static_cast<broker_errc>(code)); }
+  void deliver(actors::batch* sent, std::int64_t base_offset) {
+    answer(sent, broker_errc::none, base_offset);
+  }
+  /// The connection ended; `handed_over`: the broker may have the whole frame.
+  void lose(actors::batch* sent, bool handed_over = true) {
+    ASSERT_NE(sent, nullptr);
+    std::erase(in_flight_, sent);
+    const client_errc cause =
+        handed_over ? client_errc::answer_lost : client_errc::connection_closed;
+    core->attempt_lost(*sent, handed_over, cause, now);
+    turn();
+  }
+  /// The first batch goes alone: sends one record and has it acknowledged.
+  void establish(std::int64_t at = 0) {
+    produce(1);
+    deliver(send(), at);
+  }
+  /// All that is in flight is lost and the next connection is there.
+  void reconnect() { ++connection; }
+
+  void advance(actors::duration by) {
+    const actors::instant end = now + by;
+    int fruitless = 0;
+    while (timer && *timer <= end) {
+      const actors::instant fires = *timer;
+      fruitless = fires <= now ? fruitless + 1 : 0;
+      ASSERT_LT(fruitless, 100) << "a timer that is asked for again and again";
+      now = std::max(now, fires);
+      core->timer_fired(now);
+      turn();
+    }
+    now = end;
+  }
+
+  // What came of it
+
+  /// What the record was told; "" while it waits.
+  [[nodiscard]] std::string told(int number) const {
+    const auto found = told_.find(number);
+    return found == told_.end() ? "" : found->second;
+  }
+  [[nodiscard]] std::size_t answered() const { return told_.size(); }
+  [[nodiscard]] partition_status status() const {
+    partition_status snapshot;
+    core->describe(snapshot);
+    return snapshot;
+  }
+  /// "epoch.sequence"
+  static std::string tuple_of(const actors::batch& sent) {
+    return std::to_string(sent.tuple().epoch.value) + "." + std::to_string(sent.tuple().base.value);
+  }
+  static int first_of(const actors::batch& sent) { return numbers_in(sent).front(); }
+
+  void note(std::string what) { events.push_back(std::move(what)); }
+  /// Where an event is in the order of events; events.size() if it is not.
+  [[nodiscard]] std::size_t place_of(const std::string& event) const {
+    return static_cast<std::size_t>(std::find(events.begin(), events.end(), event) -
+                                    events.begin());
+  }
+
+  actors::partition_settings settings;
+  std::optional<actors::partition_core> core;
+  actors::instant now{1000h};
+  std::uint64_t connection = 1;
+  std::vector<std::string> events;
+  std::optional<actors::instant> timer;
+  std::size_t accepted_bytes = 0;
+  std::size_t released_bytes = 0;
+  int contradictions = 0;
+  int halts = 0;
+  int ids_asked = 0;  ///< since the last grant
+  int refreshes = 0;
+  bool is_ready = false;
+  double next_draw = 0.5;
+
+  // partition_effects
+
+  void complete_delivered(actors::batch& done) override {
+    const bool known = done.acknowledged_offset.has_value();
+    const std::int64_t base = known ? done.acknowledged_offset->value : 0;
+    for (const actors::completion_entry& each : done.entries())
+      tell(done, each, known ? "delivered@" + std::to_string(base + each.position) : "delivered@?");
+  }
+  void complete_failed(actors::batch& done, const actors::failure_facts& facts) override {
+    if (facts.fate == fate::unknown) {
+      done.first_ticket = next_ticket_;
+      next_ticket_ += done.count();
+    }
+    for (const actors::completion_entry& each : done.entries()) tell(done, each, name_of(facts));
+  }
+  void complete_refused(const actors::record_node& node,
+                        const actors::failure_facts& facts) override {
+    EXPECT_EQ(facts.fate, fate::not_written);
+    tell_first(static_cast<int>(node.data), name_of(facts));
+    released_bytes += node.weight;
+  }
+  void barrier_done(actors::flush_barrier& barrier) override {
+    for (auto& each : flushes_)
+      if (&each->barrier == &barrier) {
+        EXPECT_FALSE(each->done);
+        each->done = true;
+        return note("flushed");
+      }
+    ADD_FAILURE() << "an unknown barrier is done";
+  }
+  void recovered(actors::recover_command& command) override {
+    auto& run = static_cast<recovery_run&>(*command.resubmitted_target);
+    EXPECT_FALSE(run.done);
+    run.done = true;
+    run.resubmitted.resize(command.resubmitted);
+    note("recovered");
+  }
+  [[nodiscard]] failed describe_failure(const actors::batch& done,
+                                        std::size_t index) const override {
+    const std::uint64_t own = done.first_ticket == 0 ? 0 : done.first_ticket + index;
+    return {done.failure.fate,
+            done.failure.code,
+            done.failure.cause,
+            done.failure.ended_by,
+            "topic",
+            0,
+            done.failure.attempts,
+            {own}};
+  }
+  void release_budget(std::size_t bytes) override { released_bytes += bytes; }
+  actors::batch* new_batch() override {
+    auto* made = new actors::batch(&segments_, this);
+    live_.insert(made);
+    return made;
+  }
+  void free_batch(actors::batch* finished) override {
+    ASSERT_EQ(live_.erase(finished), 1U) << "freed twice";
+    EXPECT_FALSE(finished->attempts.under_way()) << "its bytes may still be written (L7)";
+    delete finished;
+  }
+  void ready(std::size_t bytes) override {
+    EXPECT_GT(bytes, 0U);
+    is_ready = true;
+  }
+  void arm_timer(std::optional<actors::instant> at) override { timer = at; }
+  void ask_producer_id() override { ++ids_asked; }
+  void refresh_metadata() override { ++refreshes; }
+  void halted(std::error_code cause) override {
+    ++halts;
+    note("halted " + name_of(cause));
+  }
+  void contradicted() override { ++contradictions; }
+  [[nodiscard]] std::chrono::milliseconds wall_clock() const override {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()) + 20000h;
+  }
+  [[nodiscard]] double draw() override { return next_draw; }
+
+ protected:
+  /// Each answer, second ones of resubmitted records too.
+  virtual void on_told(int /*number*/, const std::string& /*what*/) {}
+
+  std::vector<actors::batch*> in_flight_;
+  std::vector<std::unique_ptr<recovery_run>> recoveries_;
+  std::vector<std::unique_ptr<flush_run>> flushes_;
+  int next_number_ = 0;
+
+ private:
+  void turn() {
+    is_ready = false;
+    core->settle(now);
+  }
+  int append(const std::string& key, actors::instant admitted, std::chrono::milliseconds age,
+             client_errc failure) {
+    const int number = next_number_++;
+    const std::string value = std::to_string(number);
+    const record what{.topic = "topic", .key = key, .value = value};
+    actors::record_node* node =
+        actors::make_record_node(what, static_cast<std::uint32_t>(wire::record_tail_size(what)));
+    node->target = nullptr;
+    node->data = static_cast<std::uint64_t>(number);
+    node->timestamp_ms = (wall_clock() - age).count();
+    node->admitted_ns =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(admitted.time_since_epoch()).count();
+    node->flags = static_cast<std::uint16_t>(failure);
+    accepted_bytes += node->weight;
+    core->append(*node, now);
+    node->flags = 0;
+    actors::release_record_node(*node);
+    turn();
+    return number;
+  }
+  void tell(const actors::batch& done, const actors::completion_entry& entry,
+            const std::string& what) {
+    if (entry.target == nullptr) return tell_first(static_cast<int>(entry.data), what);
+    auto& run = static_cast<recovery_run&>(*entry.target);
+    ASSERT_LT(entry.data, run.resubmitted.size());
+    EXPECT_EQ(run.resubmitted[entry.data], "") << "a second answer";
+    run.resubmitted[entry.data] = what;
+    note("again " + std::to_string(entry.data) + " " + what);
+    on_told(numbers_in(done)[entry.position], what);
+  }
+  void tell_first(int number, const std::string& what) {
+    EXPECT_TRUE(told_.emplace(number, what).second)
+        << "record " << number << " was told " << told_[number] << ", then " << what;
+    note(std::to_string(number) + " " + what);
+    on_told(number, what);
+  }
+  /// started() needs a record to make the core ask for an id; the test begins without it.
+  void drop_records() {
+    core->pause(pause_mode::abort_buffered, now);
+    core->resume(now);
+    turn();
+    told_.clear();
+    events.clear();
+    next_number_ = 0;
+  }
+
+  wire::segment_pool segments_;
+  std::set<actors::batch*> live_;
+  std::map<int, std::string> told_;
+  int leader_ = 0;
+  std::uint64_t next_ticket_ = 1;
+};
+
+}  // namespace partita::testing

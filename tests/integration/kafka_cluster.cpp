@@ -1,0 +1,113 @@
+#include "integration/kafka_cluster.hpp"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace partita::testing {
+namespace {
+
+const std::string script = PARTITA_SOURCE_DIR "/tests/integration/kafka_cluster.sh";
+
+std::string run_directory() {
+  if (const char* given = std::getenv("PARTITA_RUN_DIR"); given != nullptr && *given != '\0') {
+    return given;
+  }
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  return (cache != nullptr ? std::string(cache)
+                           : std::string(home != nullptr ? home : "/tmp") + "/.cache") +
+         "/partita/run";
+}
+
+std::string fresh_directory() {
+  static std::atomic<int> count = 0;
+  return run_directory() + "/test-" + std::to_string(getpid()) + "-" + std::to_string(++count);
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+}  // namespace
+
+std::string shell_quoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char letter : text) {
+    if (letter == '\'') {
+      quoted += "'\\''";
+    } else {
+      quoted += letter;
+    }
+  }
+  return quoted + "'";
+}
+
+command_result run_command(const std::string& command_line) {
+  command_result result;
+  FILE* pipe = popen(command_line.c_str(), "r");
+  if (pipe == nullptr) return result;
+  char buffer[65536];
+  for (std::size_t got = 0; (got = fread(buffer, 1, sizeof buffer, pipe)) > 0;) {
+    result.output.append(buffer, got);
+  }
+  const int status = pclose(pipe);
+  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return result;
+}
+
+std::optional<std::string> kafka_cluster::unavailable(const std::string& version) {
+  if (run_command("command -v java && command -v kcat && command -v setsid").exit_code != 0) {
+    return "java or kcat is not installed";
+  }
+  const command_result fetched = run_command(shell_quoted(script) + " fetch " + version + " 2>&1");
+  if (fetched.exit_code != 0) return first_line(fetched.output);
+  return std::nullopt;
+}
+
+kafka_cluster::kafka_cluster(const kafka_options& options)
+    : options_(options), directory_(fresh_directory()) {
+  std::string arguments = "start -v " + options.version + " -n " + std::to_string(options.brokers) +
+                          " -o " + std::to_string(getpid());
+  for (const std::string& setting : options.settings) arguments += " -s " + shell_quoted(setting);
+  bootstrap_ = first_line(control(arguments));
+}
+
+kafka_cluster::~kafka_cluster() { control("stop"); }
+
+void kafka_cluster::create_topic(const std::string& name, int partitions, int replicas,
+                                 const std::vector<std::string>& configs) {
+  std::string arguments = "topics --create --topic " + shell_quoted(name) + " --partitions " +
+                          std::to_string(partitions) + " --replication-factor " +
+                          std::to_string(replicas);
+  for (const std::string& config : configs) arguments += " --config " + shell_quoted(config);
+  control(arguments);
+}
+
+void kafka_cluster::kill_broker(int id) { control("kill " + std::to_string(id)); }
+void kafka_cluster::stop_broker(int id) { control("term " + std::to_string(id)); }
+void kafka_cluster::restart_broker(int id) { control("restart " + std::to_string(id)); }
+void kafka_cluster::pause_broker(int id) { control("pause " + std::to_string(id)); }
+void kafka_cluster::continue_broker(int id) { control("cont " + std::to_string(id)); }
+
+std::string kafka_cluster::console_consume(const std::string& topic, int count,
+                                           const std::string& further_arguments) {
+  return control("console-consumer --topic " + shell_quoted(topic) +
+                 " --from-beginning --timeout-ms 60000 --max-messages " + std::to_string(count) +
+                 " " + further_arguments);
+}
+
+std::string kafka_cluster::control(const std::string& arguments) {
+  const command_result result =
+      run_command(shell_quoted(script) + " -d " + shell_quoted(directory_) + " " + arguments);
+  if (result.exit_code != 0) {
+    std::fprintf(stderr, "kafka_cluster %s: exit code %d\n%s\n", arguments.c_str(),
+                 result.exit_code, result.output.c_str());
+    std::abort();
+  }
+  return result.output;
+}
+
+}  // namespace partita::testing
