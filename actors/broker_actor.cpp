@@ -140,6 +140,7 @@ void broker_actor::arm_idle() {
 
 void broker_actor::on_ready() {
   failed_connects_ = 0;
+  logged_text_.clear();
   last_used_ = lane_->now();
   arm_idle();
   wake();
@@ -205,9 +206,12 @@ void broker_actor::on_ended(std::uint64_t cookie, bool handed_over, std::error_c
 
 void broker_actor::on_down(std::error_code code, const std::string& text) {
   ++disconnects_;
+  // The same trouble again is no news: it is retried many times a minute.
+  const log_level level = text == logged_text_ ? log_level::debug : log_level::warning;
+  logged_text_ = text;
   last_error_ = code;
   last_error_text_ = text;
-  shared_.log(log_level::warning, [&] {
+  shared_.log(level, [&] {
     return "broker " + std::to_string(id_.value) + ": " + text + " (" + code.message() + ")";
   });
   cluster_.refresh_metadata();

@@ -122,6 +122,7 @@ class broker_actor final : public actor_body, private connection_events {
   std::uint64_t disconnects_ = 0;
   std::error_code last_error_;
   std::string last_error_text_;
+  std::string logged_text_;
 };
 
 }  // namespace partita::actors

@@ -197,10 +197,11 @@ void metadata_actor::on_down(std::error_code code, const std::string& text) {
       now + backoff_after({settings_.reconnect_backoff, settings_.reconnect_backoff_max},
                           failed_connects_, home().random().fraction());
   if (!stopping_ && needs_cluster(now)) {
+    // The same trouble again is no news: it is retried many times a minute.
+    const log_level level = text == error_text_ ? log_level::debug : log_level::warning;
     error_ = code;
     error_text_ = text;
-    shared_.log(log_level::warning,
-                [&] { return "cluster: " + text + " (" + code.message() + ")"; });
+    shared_.log(level, [&] { return "cluster: " + text + " (" + code.message() + ")"; });
     arm(connect_not_before_);
   }
 }
