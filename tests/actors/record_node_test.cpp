@@ -58,8 +58,8 @@ TEST(RecordNode, LargeRecordsGetMemoryOfTheirOwn) {
   release_record_node(*node);
 }
 
-// A node's flags carry the code of a refusal and nothing else: where its memory lies once shared them,
-// so that large records were refused and refused ones freed what they did not own.
+// A node's flags carry the code of a refusal and nothing else: where its memory lies once shared
+// them, so that large records were refused and refused ones freed what they did not own.
 TEST(RecordNode, FlagsBelongToTheRefusalWhateverTheSize) {
   for (const std::uint32_t size : {0U, 100U, 60'000U, 200'000U}) {
     record_node* node = allocate_record_node(size);
