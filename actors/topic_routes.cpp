@@ -66,6 +66,7 @@ route_answer topic_route::wait(record_node& node) {
 bool topic_route::wait(route_barrier& barrier) {
   std::lock_guard lock(mutex_);
   if (waiting_.empty()) return false;
+  barrier.failed_at_entry = failed_;
   waiting_.push_back(&barrier);
   return true;
 }
@@ -75,41 +76,48 @@ bool topic_route::has_waiting() const {
   return !waiting_.empty();
 }
 
-void topic_route::forward(record_node& node, const partition_table& table, answer_function answer,
-                          void* context) {
+/// The error that keeps a record from its partition, if there is one.
+std::error_code topic_route::forward(record_node& node, const partition_table& table) {
   record view;
   std::vector<header> headers;
   view.topic = name_;
   view_of(node, view, headers);
   const record_router::choice choice = router_->choose(view, node.tail_size, table);
-  std::error_code wrong =
-      choice.error == client_errc{} ? std::error_code() : make_error_code(choice.error);
-  if (!wrong) {
-    node.partition = choice.partition.value;
-    const auto index = static_cast<std::size_t>(choice.partition.value);
-    if (table.partitions[index].handle.push(node)) return;
-    wrong = client_errc::closed;
-  }
-  answer(context, node, failure_of(wrong, {}, limit::none));
+  if (choice.error != client_errc{}) return choice.error;
+  node.partition = choice.partition.value;
+  const auto index = static_cast<std::size_t>(choice.partition.value);
+  if (table.partitions[index].handle.push(node)) return {};
+  return client_errc::closed;
 }
 
 void topic_route::publish(std::unique_ptr<const partition_table> table, answer_function answer,
                           void* context) {
-  std::deque<command*> barriers;
+  std::vector<route_barrier*> barriers;
+  std::vector<std::pair<record_node*, std::error_code>> refused;
   const partition_table* shown = table.get();
   {
-    std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex_);
     for (command* each : waiting_) {
-      if (each->kind == command_kind::record)
-        forward(static_cast<record_node&>(*each), *shown, answer, context);
-      else
-        barriers.push_back(each);
+      if (each->kind == command_kind::record) {
+        auto& node = static_cast<record_node&>(*each);
+        const std::error_code wrong = forward(node, *shown);
+        if (!wrong) continue;
+        refused.emplace_back(&node, wrong);
+        ++failed_;
+      } else {
+        auto& barrier = static_cast<route_barrier&>(*each);
+        barrier.failed_before.not_written = failed_ - barrier.failed_at_entry;
+        barriers.push_back(&barrier);
+      }
     }
     waiting_.clear();
     tables_.push_back(std::move(table));
     table_.store(shown, std::memory_order_release);
   }
-  for (command* each : barriers) static_cast<route_barrier*>(each)->reached(shown);
+  // Without the lock: user code may produce to this topic again.
+  for (const auto& [node, wrong] : refused)
+    answer(context, *node, failure_of(wrong, {}, limit::none));
+  for (route_barrier* each : barriers) each->reached(shown);
 }
 
 failed topic_route::failure_of(std::error_code code, std::error_code cause, limit ended_by) const {
@@ -123,9 +131,11 @@ void topic_route::take_front(std::vector<command*>& taken, Ends&& ends) {
     command* front = waiting_.front();
     if (front->kind == command_kind::record) {
       if (!ends(static_cast<record_node&>(*front))) return;
-      for (command* behind : waiting_)
-        if (behind->kind != command_kind::record)
-          ++static_cast<route_barrier*>(behind)->failed_before.not_written;
+      ++failed_;
+    } else {
+      // The line is first in, first out: what has failed since it came was before it.
+      auto& barrier = static_cast<route_barrier&>(*front);
+      barrier.failed_before.not_written = failed_ - barrier.failed_at_entry;
     }
     taken.push_back(front);
     waiting_.pop_front();

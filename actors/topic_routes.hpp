@@ -67,7 +67,8 @@ struct route_barrier : command {
   virtual ~route_barrier() = default;
   /// Everything before it is on its way to these partitions; null: nothing is, the topic has none.
   virtual void reached(const partition_table* table) noexcept = 0;
-  tally failed_before;  ///< of the records before it that ended in the route
+  tally failed_before;                ///< of the records before it that ended in the route
+  std::uint64_t failed_at_entry = 0;  ///< the route's count then
 };
 
 enum class route_answer : std::uint8_t { waiting, published, closed };
@@ -107,8 +108,7 @@ class topic_route {
   void close(answer_function answer, void* context);
 
  private:
-  void forward(record_node& node, const partition_table& table, answer_function answer,
-               void* context);
+  [[nodiscard]] std::error_code forward(record_node& node, const partition_table& table);
   [[nodiscard]] failed failure_of(std::error_code code, std::error_code cause,
                                   limit ended_by) const;
   /// Takes records off the front while `ends` says so, and barriers that then have nothing before
@@ -124,6 +124,7 @@ class topic_route {
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<const partition_table>> tables_;  // the current one is the last
   std::deque<command*> waiting_;                                // records and barriers, in order
+  std::uint64_t failed_ = 0;                                    // records that ended here, ever
   bool closed_ = false;
 };
 
