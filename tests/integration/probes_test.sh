@@ -1,6 +1,6 @@
 #!/bin/sh
-# Puts the raw-request probes that were recorded on Apache Kafka 4.4.0 to the simulated cluster: both
-# must answer the same.
+# Puts the raw-request probes that were recorded on Apache Kafka 4.4.0 to the simulated cluster:
+# both must answer the same.
 #
 #   probes_test.sh PROGRAM
 #
