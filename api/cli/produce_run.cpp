@@ -18,6 +18,8 @@ constexpr std::size_t chunk_bytes = 256 * 1024;
 constexpr std::size_t record_bytes_max = 64 * 1024 * 1024;
 /// The answer that frees room may be counted a moment before the room is free.
 constexpr std::chrono::milliseconds room_wait_max = 20ms;
+/// The status is for the summary only.
+constexpr std::chrono::milliseconds status_wait_max = 2s;
 
 }  // namespace
 
@@ -207,7 +209,16 @@ void produce_run::flush() {
 /// be sent.
 void produce_run::ask_why(run_facts& facts, run_summary& summary) {
   if (ledger_.counts().all_delivered()) return;
-  const producer_status status = producer_->status().get();
+  producer_->status().then([this](const producer_status& told) {
+    status_ = told;
+    status_told_ = true;
+    waker_.wake();
+  });
+  const auto give_up = std::chrono::steady_clock::now() + status_wait_max;
+  while (!status_told_ && waker_.interrupts() < 2 && std::chrono::steady_clock::now() < give_up)
+    waker_.wait(-1, 100ms);
+  if (!status_told_) return;
+  const producer_status& status = status_;
   facts.halted = std::any_of(status.partitions.begin(), status.partitions.end(),
                              [](const auto& at) { return at.state == partition_state::halted; });
   if (is_unreachable(status.metadata_error))

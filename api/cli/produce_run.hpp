@@ -63,6 +63,8 @@ class produce_run {
   delivery_ledger::topic_entry* last_topic_ = nullptr;
   std::atomic<bool> waits_for_room_{false};
   std::atomic<bool> flushed_{false};
+  std::atomic<bool> status_told_{false};
+  producer_status status_;
   ending ending_ = ending::none;
   bool bad_input_ = false;
   std::uint64_t accepted_ = 0;

@@ -30,7 +30,11 @@ void ring(int descriptor) noexcept {
 
 void on_signal(int) {
   const int saved = errno;
-  signals.fetch_add(1);
+  // The second one is the last that is handled: a third ends the program whatever it is doing.
+  if (signals.fetch_add(1) + 1 >= 2) {
+    std::signal(SIGINT, SIG_DFL);
+    std::signal(SIGTERM, SIG_DFL);
+  }
   ring(signal_descriptor.load());
   errno = saved;
 }

@@ -3,8 +3,8 @@
 //
 // Invariants
 // 1. A wake-up that comes before the wait ends the wait: none is lost.
-// 2. SIGINT and SIGTERM are counted while an object lives, and have their old meaning again
-// afterwards.
+// 2. SIGINT and SIGTERM are counted while an object lives, twice at most: a third one kills. They
+//    have their old meaning again afterwards.
 //
 // Threads: wake() from any thread; the rest from the thread that made it. One object at a time.
 #pragma once

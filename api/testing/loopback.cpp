@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <deque>
+#include <future>
 #include <map>
 #include <thread>
 
@@ -162,7 +163,6 @@ void loopback_cluster::server::flush() {
   std::vector<client*> dirty;
   {
     const std::lock_guard hold{core_.lock()};
-    flush_posted_ = false;
     dirty.swap(dirty_);
   }
   for (auto* to : dirty)
@@ -306,16 +306,16 @@ std::string loopback_cluster::bootstrap() const {
   return text;
 }
 
+// Waits for the sockets to follow, so that a broker that was started listens when start_broker()
+// returns.
 void loopback_cluster::changed() {
-  {
-    const std::lock_guard hold{core().lock()};
-    if (server_->flush_posted_) return;
-    server_->flush_posted_ = true;
-  }
-  server_->loop_.post([this] {
+  const auto done = std::make_shared<std::promise<void>>();
+  server_->loop_.post([this, done] {
     server_->follow_brokers();
     server_->flush();
+    done->set_value();
   });
+  done->get_future().wait();
 }
 
 }  // namespace partita::testing

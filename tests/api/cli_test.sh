@@ -13,6 +13,7 @@ end() {
   rm -rf "$work"
 }
 trap end EXIT
+trap 'exit 1' INT TERM
 unset KAFKA_BOOTSTRAP_SERVERS PARTITA_CONFIG
 export HOME="$work"
 
