@@ -214,7 +214,14 @@ void metadata_actor::take_id(const wire::session_answer& answer, std::int16_t ve
                                 decoded.failure.describe("InitProducerId", version));
   }
   const broker_errc code = decoded.value.error_code;
-  if (code == broker_errc::none && decoded.value.producer_id.known()) {
+  const bool usable =
+      decoded.value.producer_id.value >= 0 && decoded.value.producer_epoch.value >= 0;
+  if (code == broker_errc::none && !usable) {
+    id_not_before_ = home().now() + settings_.retry_backoff_max;
+    return connection_.distrust(client_errc::malformed_answer,
+                                "InitProducerId: a negative producer id or epoch without an error");
+  }
+  if (code == broker_errc::none) {
     id_attempts_ = 0;
     for (const id_source::grant& grant : ids_.feed(decoded.value.producer_id)) {
       auto* news = new producer_id_command;

@@ -15,8 +15,10 @@ metadata_answer to_answer(const wire::metadata_response& from) {
   metadata_answer answer;
   answer.cluster_id = from.cluster_id.value_or("");
   answer.controller = from.controller;
-  for (const auto& broker : from.brokers)
+  for (const auto& broker : from.brokers) {
+    if (broker.port < 1 || broker.port > 65535) continue;  // as good as no address
     answer.brokers.push_back({broker.node_id, broker.host, broker.port, broker.rack.value_or("")});
+  }
   for (const auto& topic : from.topics) {
     if (!topic.name) continue;
     topic_answer one{*topic.name, topic.topic_id, topic.error_code, {}};

@@ -25,7 +25,17 @@ struct log_sink {
   template <class Text>
   void operator()(log_level level, Text&& text) const {
     if (write != nullptr && static_cast<int>(level) <= level_max)
-      write(context, static_cast<int>(level), text());
+      write(context, static_cast<int>(level), printable(text()));
+  }
+
+ private:
+  /// Peers' words are part of some lines: no control characters, and not without end.
+  static std::string printable(std::string line) {
+    constexpr std::size_t length_max = 1000;
+    if (line.size() > length_max) line.resize(length_max);
+    for (char& each : line)
+      if (static_cast<unsigned char>(each) < 0x20 || each == 0x7f) each = '?';
+    return line;
   }
 };
 

@@ -42,6 +42,9 @@ bool is_unreachable(std::error_code code) noexcept {
     case client_errc::not_kafka_tls:
     case client_errc::not_kafka_ssh:
     case client_errc::malformed_answer:
+    case client_errc::correlation_mismatch:
+    case client_errc::answer_too_large:
+    case client_errc::unexpected_answer:
     case client_errc::unsupported_version:
       return true;
     default:

@@ -42,6 +42,7 @@ void produce_run::show_progress() {
 
 run_summary produce_run::run(const producer_config& config) {
   producer_ = std::make_unique<producer>(config);
+  halts_ = config.on_failure == failure_policy::halt_partition;
   read_all();
   flush();
   run_summary summary;
@@ -168,6 +169,12 @@ admission produce_run::offer(const record& what, delivery_ledger::topic_entry& t
     const admission answer = producer_->try_produce(
         what, [entry](const outcome& result) { entry->ledger->answered(*entry, result); });
     if (answer != admission::full) return answer;
+    if (something_is_halted()) {
+      // Failed records keep their room for a recovery that does not come: waiting would not end.
+      display_.say("partita: stopped reading: a halted partition leaves no room in buffer.memory");
+      ending_ = ending::halted;
+      return admission::full;
+    }
     waits_for_room_.store(true);
     waker_.wait(-1, room_wait_max);
     show_progress();
@@ -176,6 +183,10 @@ admission produce_run::offer(const record& what, delivery_ledger::topic_entry& t
       return admission::full;
     }
   }
+}
+
+bool produce_run::something_is_halted() const {
+  return halts_ && !ledger_.counts().all_delivered();
 }
 
 void produce_run::after_answer(void* self) noexcept {
@@ -189,7 +200,8 @@ void produce_run::flush() {
     flushed_ = true;
     waker_.wake();
   };
-  bool closing = waker_.interrupts() > 0;
+  // What is held behind a halt would only wait for its deadline.
+  bool closing = waker_.interrupts() > 0 || something_is_halted();
   if (closing)
     producer_->close(options_.interrupt_timeout).then(wake_when_done);
   else
@@ -197,7 +209,7 @@ void produce_run::flush() {
   while (!flushed_ && waker_.interrupts() < 2) {
     show_progress();
     waker_.wait(-1, display_.interval());
-    if (!closing && waker_.interrupts() > 0) {
+    if (!closing && (waker_.interrupts() > 0 || something_is_halted())) {
       closing = true;
       flushed_ = false;
       producer_->close(options_.interrupt_timeout).then(wake_when_done);

@@ -38,7 +38,14 @@ class produce_run {
   run_summary run(const producer_config& config);
 
  private:
-  enum class ending : std::uint8_t { none, end_of_input, bad_line, limit_reached, interrupted };
+  enum class ending : std::uint8_t {
+    none,
+    end_of_input,
+    halted,
+    bad_line,
+    limit_reached,
+    interrupted
+  };
 
   void read_all();
   void take_lines();
@@ -50,6 +57,7 @@ class produce_run {
   [[nodiscard]] admission offer(const record& what, delivery_ledger::topic_entry& topic);
   static void after_answer(void* self) noexcept;
   void flush();
+  [[nodiscard]] bool something_is_halted() const;
   void ask_why(run_facts& facts, run_summary& summary);
   void show_progress();
   [[nodiscard]] std::chrono::milliseconds elapsed() const;
@@ -67,6 +75,7 @@ class produce_run {
   producer_status status_;
   ending ending_ = ending::none;
   bool bad_input_ = false;
+  bool halts_ = false;  // a failed record halts its partition, and this program never recovers one
   std::uint64_t accepted_ = 0;
   std::uint64_t bad_lines_ = 0;
   std::vector<header> headers_;
