@@ -61,7 +61,6 @@ struct loopback_cluster::server {
   std::map<client*, std::unique_ptr<client>> clients_;
   std::vector<client*> stalled_;  // not read from, their requests wait
   std::vector<client*> dirty_;    // (lock)
-  bool flush_posted_ = false;     // (lock)
   std::error_code listening_;
   std::thread thread_;
 };
@@ -134,11 +133,13 @@ std::error_code loopback_cluster::server::open(std::uint16_t port) {
 
 void loopback_cluster::server::accept(std::int32_t broker, wire::accepted_socket socket) {
   auto made = std::make_unique<client>(*this);
+  bool served = false;  // a control call may end the connection as soon as the lock is free
   {
     const std::lock_guard hold{core_.lock()};
     made->id_ = core_.open(broker, *made);
+    served = made->id_ != 0;
   }
-  if (made->id_ == 0) return;  // the socket closes itself
+  if (!served) return;  // the socket closes itself
   made->stream_ = std::move(socket).open(*made);
   auto* key = made.get();
   clients_.emplace(key, std::move(made));

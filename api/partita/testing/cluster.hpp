@@ -194,6 +194,7 @@ class cluster {
 
 /// A cluster on loopback ports, run by a thread of its own. For demos, users' tests, outside
 /// clients.
+/// A control call returns when the ports have followed: a broker that was started listens.
 class loopback_cluster final : public cluster {
  public:
   /// Starts listening before it returns. `port` is that of the first broker, the others follow; 0:
