@@ -16,19 +16,6 @@ std::uint64_t next_number() noexcept {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-wire::outgoing_frame to_outgoing(const wire::gather_buffer& encoded) {
-  wire::outgoing_frame frame;
-  const std::span<const std::byte> own(encoded.own());
-  std::size_t at = 0;
-  for (const auto& piece : encoded.splices()) {
-    frame.own(own.subspan(at, piece.position - at));
-    frame.borrow(piece.bytes);
-    at = piece.position;
-  }
-  frame.own(own.subspan(at));
-  return frame;
-}
-
 }  // namespace
 
 connection::connection(connection_settings settings, connection_events& events)
@@ -81,7 +68,7 @@ void connection::send(wire::gather_buffer frame, wire::api_key key, std::int16_t
   terms.deadline = home_->now() + settings_.request_timeout;
   terms.answer_bytes_max = wire::answer_limit(key);
   if (expects_answer) versions_in_use_.emplace_back(cookie, version);
-  session_->submit(to_outgoing(frame), terms);
+  session_->submit(wire::outgoing_frame(std::move(frame)), terms);
   write_out();
   watch_deadline();
 }
