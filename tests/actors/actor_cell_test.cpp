@@ -98,7 +98,9 @@ class ActorCell : public testing::Test {
 
   virtual_clock clock;
   simulated_driver* drivers[2] = {};
+  // Members before the runtime, because a body writes into its diary when the runtime stops it.
   diary log;
+  diary other_log;
   std::unique_ptr<runtime> running;
 };
 
@@ -132,9 +134,8 @@ TEST_F(ActorCell, WhatIsPushedInTheOwnTurnGoesBeforeTheNextQueuedCommand) {
 
 TEST_F(ActorCell, TheFrontListIsOfTheOwnTurnOnly) {
   const auto other = spawn();
-  diary first_log;
   const auto first =
-      running->spawn(std::make_unique<scripted_body>(first_log,
+      running->spawn(std::make_unique<scripted_body>(other_log,
                                                      [&](actor_cell&, int number) {
                                                        if (number == 1) {
                                                          ASSERT_TRUE(push(*other.cell(), 50));
