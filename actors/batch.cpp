@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <utility>
 
 namespace partita::actors {
@@ -86,13 +87,14 @@ void batch::append(const record_node& node, std::uint64_t ordinal, instant deadl
     deadline_ = deadline;
     opened_at_ = now;
   }
-  PARTITA_ASSERT(ordinal == first_ordinal_ + entries_.size(), ordinal, first_ordinal_);
+  PARTITA_ASSERT(entries_.empty() || ordinal > ordinal_of(entries_.size() - 1), ordinal);
   builder_.append(node.timestamp_ms, node.tail());
   const auto later = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - deadline_);
   entries_.push_back({node.target, node.data, static_cast<std::uint32_t>(entries_.size()),
                       static_cast<std::int32_t>(node.timestamp_ms - builder_.base_timestamp()),
-                      static_cast<std::uint32_t>(std::max<std::int64_t>(0, later.count())),
-                      node.key_hash});
+                      static_cast<std::int32_t>(std::clamp<std::int64_t>(
+                          later.count(), 0, std::numeric_limits<std::int32_t>::max())),
+                      node.key_hash, static_cast<std::uint32_t>(ordinal - first_ordinal_)});
   cost_ += record_cost(node.tail_size);
 }
 
@@ -116,6 +118,17 @@ void batch::freeze() {
   if (state_ == batch_state::open) enter(batch_state::sealed);
 }
 
+std::size_t batch::records_before(std::uint64_t ordinal) const noexcept {
+  if (entries_.empty() || ordinal <= first_ordinal_) return 0;
+  if (ordinal > ordinal_of(entries_.size() - 1)) return entries_.size();
+  const auto delta = static_cast<std::uint32_t>(ordinal - first_ordinal_);
+  const auto found = std::lower_bound(entries_.begin(), entries_.end(), delta,
+                                      [](const completion_entry& each, std::uint32_t wanted) {
+                                        return each.ordinal_delta < wanted;
+                                      });
+  return static_cast<std::size_t>(found - entries_.begin());
+}
+
 std::size_t batch::size() const noexcept { return frozen_ ? sealed_.size() : builder_.size(); }
 
 std::int64_t batch::base_timestamp() const noexcept {
@@ -129,7 +142,7 @@ std::int64_t batch::max_timestamp() const noexcept {
 std::size_t batch::expired_prefix(instant now) const noexcept {
   std::size_t expired = 0;
   while (expired < entries_.size() &&
-         deadline_ + std::chrono::milliseconds(entries_[expired].admitted_delta_ms) <= now)
+         deadline_ + std::chrono::milliseconds(entries_[expired].deadline_delta_ms) <= now)
     ++expired;
   return expired;
 }
@@ -149,42 +162,6 @@ void batch::for_each_record(const std::function<void(std::size_t, const record&)
     visit(index++, one);
   }
   PARTITA_ASSERT(!reader.error() && index == entries_.size(), index, entries_.size());
-}
-
-void batch::split_front(std::size_t moved, batch& front) {
-  PARTITA_ASSERT(moved < entries_.size(), moved, entries_.size());
-  PARTITA_ASSERT(attempts.attempts() == 0 && front.empty());
-  const std::vector<completion_entry> waiting = entries_;
-  const instant first_deadline = deadline_;
-  wire::batch_builder rest(pool_);
-  wire::batch_builder taken(pool_);
-  std::vector<std::byte> tail;
-  front.cost_ = cost_ = 0;
-  for_each_record([&](std::size_t index, const record& one) {
-    tail.resize(wire::record_tail_size(one));
-    wire::encode_record_tail(one, tail.data());
-    (index < moved ? taken : rest).append(one.timestamp->time_since_epoch().count(), tail);
-    (index < moved ? front.cost_ : cost_) += record_cost(tail.size());
-  });
-  front.entries_.assign(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(moved));
-  entries_.assign(waiting.begin() + static_cast<std::ptrdiff_t>(moved), waiting.end());
-  const auto shift = static_cast<std::int32_t>(rest.base_timestamp() - base_timestamp());
-  const std::uint32_t later = entries_.front().admitted_delta_ms;
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    entries_[i].position = static_cast<std::uint32_t>(i);
-    entries_[i].timestamp_delta_ms -= shift;
-    entries_[i].admitted_delta_ms -= later;
-  }
-  front.first_ordinal_ = first_ordinal_;
-  front.deadline_ = first_deadline;
-  front.opened_at_ = opened_at_;
-  front.builder_ = std::move(taken);
-  first_ordinal_ += moved;
-  deadline_ = first_deadline + std::chrono::milliseconds(later);
-  builder_ = std::move(rest);
-  sealed_ = wire::sealed_batch();
-  frozen_ = false;
-  state_ = batch_state::open;  // it was never sent: freezing only made it readable
 }
 
 void batch::copy_records(std::vector<owned_record>& out) {
@@ -209,7 +186,9 @@ void batch::resubmit(completion_target* target, std::uint64_t first_index, std::
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     entries_[i].target = target;
     entries_[i].data = first_index + i;
-    entries_[i].admitted_delta_ms = 0;
+    entries_[i].position = static_cast<std::uint32_t>(i);
+    entries_[i].deadline_delta_ms = 0;
+    entries_[i].answered = false;
   }
   attempts = {};
   doubted_before_last = false;

@@ -8,7 +8,8 @@
 // only
 //    while no attempt can have been appended (L1, L2).
 // 2. enter() is the only way to another state, and refuses illegal moves.
-// 3. Entries are in the order of the records. Removing entries is possible only without a tuple.
+// 3. Entries are in the order of the records. Taking records out is possible only while no tuple of
+//    it is in use: never sent, or proven unwritten, or answered as failed.
 //
 // Threads: owned by its partition; while an attempt is outstanding the connection reads bytes()
 // too.
@@ -84,6 +85,11 @@ class batch final : public command {
   /// What its records hold of the budget.
   [[nodiscard]] std::size_t cost() const noexcept { return cost_; }
   [[nodiscard]] std::uint64_t first_ordinal() const noexcept { return first_ordinal_; }
+  [[nodiscard]] std::uint64_t ordinal_of(std::size_t index) const noexcept {
+    return first_ordinal_ + entries_[index].ordinal_delta;
+  }
+  /// How many of its records were produced before the one with this ordinal.
+  [[nodiscard]] std::size_t records_before(std::uint64_t ordinal) const noexcept;
   /// The deadline of its oldest record; the batch expires as a whole once it was sent.
   [[nodiscard]] instant deadline() const noexcept { return deadline_; }
   [[nodiscard]] instant opened_at() const noexcept { return opened_at_; }
@@ -95,9 +101,17 @@ class batch final : public command {
   // Without a tuple in use
   /// How many records at its front have a deadline at or before `now`.
   [[nodiscard]] std::size_t expired_prefix(instant now) const noexcept;
-  /// Moves the first `count` records, and who waits for them, into the empty batch `front`. Never
-  /// sent batches only.
+  using record_filter = std::function<bool(std::size_t position, const completion_entry& entry)>;
+  /// Moves the records that `wanted` picks, and who waits for them, in their order into the empty
+  /// batch `taken`, which gets this one's state and history of attempts. Both are encoded anew and
+  /// compressed when they are stamped. Returns how many were moved: a batch that is left without
+  /// records is the caller's to dispose of. Of a failed batch entries keep their positions, which
+  /// count its tickets.
+  std::size_t extract(const record_filter& wanted, batch& taken);
+  /// The first `count` records of a batch with more.
   void split_front(std::size_t count, batch& front);
+  /// The front half, by bytes; both have at least one record. Not for a single record.
+  void split_half(batch& front);
   /// Appends all records to `out`.
   void copy_records(std::vector<owned_record>& out);
   /// Makes it a new submission: other waiters, a deadline that begins now.
@@ -125,6 +139,11 @@ class batch final : public command {
  private:
   void freeze();
   void for_each_record(const std::function<void(std::size_t, const record&)>& visit);
+  struct part;
+  using cut_filter = std::function<bool(std::size_t index, std::size_t bytes_before)>;
+  [[nodiscard]] bool may_be_cut() const noexcept;
+  std::size_t cut(const cut_filter& wanted, batch& taken);
+  void become(part&& source, const batch& origin);
 
   batch_state state_ = batch_state::open;
   bool frozen_ = false;

@@ -29,10 +29,12 @@ struct completion_entry {
   std::uint64_t data;               ///< the target's
   std::uint32_t position;           ///< of the record in its batch
   std::int32_t timestamp_delta_ms;  ///< to the batch's base timestamp
-  std::uint32_t admitted_delta_ms;  ///< to the batch's first admission, for deadlines and latency
+  std::int32_t deadline_delta_ms;   ///< to the deadline of the batch's first record
   std::uint32_t key_hash;
+  std::uint32_t ordinal_delta = 0;  ///< to the batch's first record: others may have been taken out
+  bool answered = false;            ///< by itself, before its batch
 };
-static_assert(sizeof(completion_entry) == 32);
+static_assert(sizeof(completion_entry) == 40);
 
 /// The shared part of a success.
 struct delivered_run {

@@ -23,12 +23,10 @@ bool partition_core::flush(flush_barrier& barrier, instant) {
 
 void partition_core::count_answers(const batch& done, tally_kind kind) {
   const std::uint64_t count = done.count();
-  // A resubmitted batch counts from where it was submitted again, not from its first records.
-  const std::uint64_t from = done.submission != 0 ? done.submission : done.first_ordinal();
   for (flush_barrier* barrier : barriers_) {
-    if (from >= barrier->ordinal) continue;
-    const std::uint64_t covered =
-        done.submission != 0 ? count : std::min(count, barrier->ordinal - from);
+    // A resubmitted batch counts from where it was submitted again, not from its first records.
+    std::uint64_t covered = done.records_before(barrier->ordinal);
+    if (done.submission != 0) covered = done.submission < barrier->ordinal ? count : 0;
     PARTITA_ASSERT(covered <= barrier->left, covered, barrier->left);
     add(barrier->answered, kind, covered);
     barrier->left -= covered;

@@ -180,7 +180,7 @@ TEST_F(Batch, WhatASplitLeavesTakesMoreRecords) {
   EXPECT_EQ(numbers_in(batch_), (numbers{1, 2}));
 }
 
-TEST_F(Batch, ABatchThatWasSentIsNeverSplit) {
+TEST_F(Batch, ABatchInUseIsNeverSplit) {
   contract_guard guard;
   add(batch_, 1);
   add(batch_, 1, 1s);
