@@ -1,6 +1,7 @@
 // The program partita.
 #include "api/cli/cluster.hpp"
 #include "api/cli/demo.hpp"
+#include "api/cli/drive.hpp"
 #include "api/cli/exit_code.hpp"
 #include "api/cli/produce.hpp"
 
@@ -21,6 +22,7 @@ int main(int argc, char** argv) {
   try {
     partita::cli::add_produce_command(app, code);
     partita::cli::add_cluster_command(app, code);
+    partita::cli::add_drive_command(app, code);
     partita::cli::add_demo_command(app, code);
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,0 +1,138 @@
+#include "api/cli/driven_records.hpp"
+
+#include <partita/contract.hpp>
+#include <partita/error.hpp>
+
+#include <utility>
+
+namespace partita::cli {
+namespace {
+
+bool equal(const input_record& given, const owned_record& returned) {
+  return given.topic == returned.topic && given.key == returned.key &&
+         given.value == returned.value && given.headers == returned.headers &&
+         (!given.partition || *given.partition == returned.partition) &&
+         (!given.timestamp || *given.timestamp == returned.timestamp);
+}
+
+/// Failures that the producer does not keep for recover(): the application asked for them, or the
+/// record never took its turn in the partition.
+bool is_kept(const failed& failure) noexcept {
+  if (!failure.partition.known()) return false;
+  if (failure.code.category() != client_category()) return true;
+  switch (static_cast<client_errc>(failure.code.value())) {
+    case client_errc::halted:
+    case client_errc::aborted:
+    case client_errc::discarded:
+    case client_errc::handed_back:
+    case client_errc::closed:
+    case client_errc::cancelled:
+    case client_errc::buffer_full:
+    case client_errc::admission_timeout:
+    case client_errc::metadata_timeout:
+    case client_errc::no_acknowledgement:
+      return false;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+std::optional<driven_records::position> driven_records::add(named_record&& given) {
+  std::lock_guard lock(mutex_);
+  const auto [at, is_new] = names_.try_emplace(given.name, entries_.size());
+  if (!is_new) return std::nullopt;
+  entries_.push_back({std::move(given), {}});
+  ++counts_.produced;
+  return at->second;
+}
+
+std::optional<driven_records::position> driven_records::find(std::string_view name) const {
+  std::lock_guard lock(mutex_);
+  const auto at = names_.find(std::string(name));
+  return at == names_.end() ? std::nullopt : std::optional(at->second);
+}
+
+void driven_records::answered(position at, const outcome& answer) {
+  std::lock_guard lock(mutex_);
+  entry& one = entries_[at];
+  if (!one.answered) {
+    tally& counts = counts_.answered;
+    const failed* failure = answer.failure();
+    ++(failure == nullptr               ? counts.delivered
+       : failure->fate == fate::unknown ? counts.unknown
+                                        : counts.not_written);
+  }
+  one.answered = true;
+  one.delivered = answer.is_delivered();
+  if (one.delivered) {
+    one.failure.reset();
+    one.record.content = {};
+  } else {
+    one.failure = *answer.failure();
+  }
+}
+
+bool driven_records::is_answered(position at) const {
+  std::lock_guard lock(mutex_);
+  return entries_[at].answered;
+}
+
+std::string driven_records::name(position at) const {
+  std::lock_guard lock(mutex_);
+  return entries_[at].record.name;
+}
+
+const named_record& driven_records::record(position at) const {
+  std::lock_guard lock(mutex_);
+  return entries_[at].record;
+}
+
+drive_counts driven_records::counts() const {
+  std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+std::vector<std::string> driven_records::names_of(std::span<const owned_record> returned) {
+  std::lock_guard lock(mutex_);
+  // By value and key, so that a long hand-back is not compared with every record of the script.
+  std::unordered_map<std::string, std::deque<position>> candidates;
+  const auto signature = [](const auto& record) {
+    return record.key.value_or("") + '\n' + record.value.value_or("");
+  };
+  if (!returned.empty())
+    for (position at = 0; at < entries_.size(); ++at)
+      if (!entries_[at].delivered && !entries_[at].returned)
+        candidates[signature(entries_[at].record.content)].push_back(at);
+  std::vector<std::string> names;
+  for (const owned_record& each : returned) {
+    names.emplace_back("?");
+    for (const position at : candidates[signature(each)]) {
+      entry& one = entries_[at];
+      if (one.returned || !equal(one.record.content, each)) continue;
+      one.returned = true;
+      names.back() = one.record.name;
+      break;
+    }
+  }
+  return names;
+}
+
+std::vector<driven_records::position> driven_records::kept(const drive_place& place,
+                                                           bool also_unknown) const {
+  std::lock_guard lock(mutex_);
+  std::vector<position> found;
+  for (position at = 0; at < entries_.size(); ++at) {
+    const entry& one = entries_[at];
+    if (!one.failure || one.returned || !is_kept(*one.failure)) continue;
+    if (one.failure->fate == fate::unknown && !also_unknown) continue;
+    if (place.topic && one.failure->topic != *place.topic) continue;
+    if (place.partition && one.failure->partition != *place.partition) continue;
+    if (place.key && one.record.content.key != place.key) continue;
+    found.push_back(at);
+  }
+  return found;
+}
+
+}  // namespace partita::cli

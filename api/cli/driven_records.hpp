@@ -1,0 +1,67 @@
+// The records of a drive by the names that its script gave them, and what became of each.
+//
+// The producer hands records back as bytes, without the script's names. They are found again by
+// their content: of several equal ones the oldest that was not handed back yet.
+//
+// Invariants
+// 1. A name is taken once; what was delivered keeps its name and loses its content.
+//
+// Threads: any; one mutex.
+#pragma once
+
+#include "api/cli/drive_command.hpp"
+#include "api/cli/drive_event.hpp"
+
+#include <partita/outcome.hpp>
+#include <partita/record.hpp>
+
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace partita::cli {
+
+class driven_records {
+ public:
+  /// Where a record stands in the order of the script.
+  using position = std::size_t;
+
+  /// Empty: the name is taken.
+  [[nodiscard]] std::optional<position> add(named_record&& given);
+  [[nodiscard]] std::optional<position> find(std::string_view name) const;
+
+  void answered(position at, const outcome& answer);
+  [[nodiscard]] bool is_answered(position at) const;
+  [[nodiscard]] std::string name(position at) const;
+  /// Stable: entries never move. Its content is gone once it was delivered.
+  [[nodiscard]] const named_record& record(position at) const;
+  [[nodiscard]] drive_counts counts() const;
+
+  /// The names of records that were handed back, in the same order. "?" where none fits.
+  [[nodiscard]] std::vector<std::string> names_of(std::span<const owned_record> returned);
+  /// What a resubmission sends again, in the order of the script: records of the place that failed
+  /// and are kept by the producer.
+  [[nodiscard]] std::vector<position> kept(const drive_place& place, bool also_unknown) const;
+
+ private:
+  struct entry {
+    named_record record;
+    std::optional<failed> failure;
+    bool answered = false;
+    bool delivered = false;
+    bool returned = false;
+  };
+
+  mutable std::mutex mutex_;
+  std::deque<entry> entries_;
+  std::unordered_map<std::string, position> names_;
+  drive_counts counts_;
+};
+
+}  // namespace partita::cli

@@ -1,0 +1,179 @@
+#!/bin/sh
+# `partita drive` as a script meets it, against the embedded brokers.
+#
+#     drive_test.sh PATH-TO-PARTITA
+set -u
+partita=$1
+work=$(mktemp -d)
+failures=0
+cluster=
+
+end() {
+  exec 3>&-
+  [ -z "$cluster" ] || kill "$cluster" 2>/dev/null
+  rm -rf "$work"
+}
+trap end EXIT
+trap 'exit 1' INT TERM
+unset KAFKA_BOOTSTRAP_SERVERS PARTITA_CONFIG
+export HOME="$work"
+
+bad() {
+  failures=$((failures + 1))
+  echo "FAILED: $*" >&2
+  sed 's/^/    out: /' "$work/out" >&2
+  sed 's/^/    err: /' "$work/err" >&2
+}
+# drive CODE NAME ARGUMENT...: the script is standard input
+drive() {
+  wanted=$1 name=$2
+  shift 2
+  timeout 60 "$partita" drive -b "$bootstrap" "$@" >"$work/out" 2>"$work/err"
+  got=$?
+  [ "$got" = "$wanted" ] || bad "$name: exit code $got in place of $wanted"
+}
+says() { grep -q -e "$1" "$work/out" || bad "$name: no '$1'"; }
+says_not() { grep -q -e "$1" "$work/out" && bad "$name: '$1'"; }
+line_of() { grep -n -e "$1" "$work/out" | head -n 1 | cut -d: -f1; }
+before() {
+  first=$(line_of "$1") second=$(line_of "$2")
+  [ -n "$first" ] && [ -n "$second" ] && [ "$first" -lt "$second" ] ||
+    bad "$name: '$1' not before '$2'"
+}
+values() { "$partita" cluster log --bootstrap "$bootstrap" --topic "$1" | tail -n +2 | cut -f 7; }
+equal() { [ "$2" = "$3" ] || bad "$1: '$2' in place of '$3'"; }
+
+: >"$work/out"
+: >"$work/err"
+mkfifo "$work/ready"
+"$partita" cluster --port 0 --topic t:3 --topic u:1 --topic v:1 --topic w:1 --topic x:1 \
+  >"$work/ready" 2>"$work/cluster.err" &
+cluster=$!
+read -r first <"$work/ready" || { cat "$work/cluster.err" >&2; exit 1; }
+bootstrap=${first#bootstrap.servers=}
+
+# The end of the input closes; nothing is lost.
+second='{"name":"B","topic":"t","partition":0,"value":"two"}'
+third='{"name":"C","topic":"t","partition":1,"value":"three"}'
+drive 0 'a record' <<END
+{"do":"produce","name":"A","topic":"t","partition":0,"value":"one","headers":[["h","v"]]}
+
+{"do":"produce_batch","records":[$second,$third]}
+END
+says '"event":"outcome","name":"A","t_ms":[0-9.]*,"outcome":"delivered","partition":0,"offset":0'
+says '"name":"B",.*"outcome":"delivered","partition":0,"offset":1'
+says '"name":"C",.*"outcome":"delivered","partition":1,"offset":0'
+says '"event":"closed",.*"names":\[\]'
+equal 'the log' "$(values t | tr '\n' ,)" 'one,two,three,'
+
+# A bad line is an error with its number, and the script goes on.
+drive 0 'bad lines' <<'END'
+{"do":"produce","name":"A","topic":"u","value":"one"
+{"do":"produce","name":"A","topic":"u","vlaue":"one"}
+{"do":"produce","name":"A","topic":"u","value":"one","await":true}
+{"do":"produce","name":"A","topic":"u","value":"again"}
+{"do":"await","name":"nobody"}
+END
+says '"event":"error",.*"line":1,"do":null,"message":"not JSON'
+says '"event":"error",.*"line":2,"do":"produce","message":"unknown member \\"vlaue\\""'
+says '"name":"A",.*"delivered"'
+says '"event":"error",.*"line":4,"do":"produce","message":"the name is taken"'
+says '"event":"error",.*"line":5,"do":"await"'
+equal 'once' "$(values u)" one
+
+# A paused partition sends nothing, and an abort answers in order.
+drive 0 pause <<'END'
+{"do":"produce","name":"A","topic":"v","partition":0,"value":"a","await":true}
+{"do":"pause","topic":"v","partition":0,"await":true}
+{"do":"produce","name":"B","topic":"v","partition":0,"value":"b"}
+{"do":"produce","name":"C","topic":"v","partition":0,"value":"c"}
+{"do":"status"}
+{"do":"pause","topic":"v","partition":0,"abort_buffered":true,"await":true}
+{"do":"produce","name":"D","topic":"v","partition":0,"value":"d"}
+{"do":"resume","topic":"v","partition":0}
+{"do":"await","name":"D","timeout_ms":10000}
+{"do":"flush","topic":"v"}
+{"do":"pause","topic":"nowhere","partition":0,"await":true}
+END
+says '"event":"status",.*"open":2,.*"topic":"v","partition":0,"state":"paused"'
+says '"name":"B",.*"outcome":"not_written",.*"code":"aborted"'
+before '"name":"B"' '"name":"C"'
+before '"name":"C"' '"name":"D"'
+says '"name":"D",.*"delivered"'
+says '"event":"flushed",.*"topic":"v","delivered":0'
+says '"line":11,"do":"pause","message":"no such partition'
+equal 'without what was aborted' "$(values v | tr '\n' ,)" 'a,d,'
+
+# A record that runs out of time halts; what is recovered comes back by its name.
+drive 0 halt -X partita.failure.policy=halt_partition -X delivery.timeout.ms=2000 <<'END'
+{"do":"produce","name":"A","topic":"w","partition":0,"value":"a","await":true}
+{"do":"pause","topic":"w","partition":0}
+{"do":"produce","name":"B","topic":"w","partition":0,"value":"b","await":true}
+{"do":"resume","topic":"w","partition":0}
+{"do":"produce","name":"C","topic":"w","partition":0,"value":"c","await":true}
+{"do":"recover","topic":"w","partition":0,"how":"take","await":true}
+{"do":"recover","topic":"w","partition":0,"how":"take","await":true}
+{"do":"produce","name":"D","topic":"w","partition":0,"value":"d","await":true}
+{"do":"pause","topic":"w","partition":0}
+{"do":"produce","name":"F","topic":"w","partition":0,"value":"f"}
+{"do":"produce","name":"G","topic":"w","partition":0,"value":"g"}
+{"do":"close","deadline_ms":100,"await":true}
+{"do":"produce","name":"E","topic":"w","partition":0,"value":"e","await":true}
+{"do":"destroy"}
+{"do":"status"}
+END
+says '"name":"B",.*"not_written",.*"code":"delivery_timeout"'
+says '"name":"C",.*"not_written",.*"code":"halted","cause":"delivery_timeout"'
+says '"event":"returned",.*"topic":"w","partition":0,"names":\["B"\]'
+says '"line":7,"do":"recover","message":"not halted'
+says '"name":"D",.*"delivered"'
+says '"name":"E",.*"not_written",.*"code":"closed"'
+says '"event":"closed",.*"names":\["F","G"\]'
+says '"line":15,"do":"status","message":"the producer was destroyed"'
+equal 'the log after a halt' "$(values w | tr '\n' ,)" 'a,d,'
+
+# Events come as things happen, not at the end.
+mkfifo "$work/script"
+"$partita" drive -b "$bootstrap" <"$work/script" >"$work/out" 2>"$work/err" &
+running=$!
+exec 3>"$work/script"
+echo '{"do":"produce","name":"live","topic":"t","value":"x"}' >&3
+until grep -q '"name":"live".*delivered' "$work/out"; do
+  kill -0 $running 2>/dev/null || { bad 'it ended too early'; break; }
+done
+exec 3>&-
+wait $running
+equal 'the end of a live script' $? 0
+
+# Recovered by sending it again: the second answer says so, before what was produced after it.
+drive 0 resubmit -X partita.failure.policy=halt_partition -X delivery.timeout.ms=2000 <<'END'
+{"do":"produce","name":"A","topic":"x","partition":0,"value":"a","await":true}
+{"do":"pause","topic":"x","partition":0}
+{"do":"produce","name":"B","topic":"x","partition":0,"value":"b"}
+{"do":"produce","name":"C","topic":"x","partition":0,"value":"c","await":true}
+{"do":"resume","topic":"x","partition":0}
+{"do":"recover","topic":"x","partition":0}
+{"do":"produce","name":"D","topic":"x","partition":0,"value":"d","await":true}
+END
+says '"name":"B",.*"not_written"'
+says '"name":"B",.*"delivered","partition":0,"offset":1,.*"resubmitted":true'
+equal 'the log after resubmission' "$(values x | tr '\n' ,)" 'a,b,c,d,'
+
+# Nobody there: the record is answered by its deadline, and destroy answers at once.
+name='no broker'
+timeout 60 "$partita" drive -b 127.0.0.1:1 -X max.block.ms=300 -F /dev/null \
+  >"$work/out" 2>"$work/err" <<'END'
+{"do":"produce","name":"A","topic":"t","value":"x","await":true}
+{"do":"produce","name":"B","topic":"t","value":"x"}
+{"do":"destroy"}
+END
+equal 'no broker' $? 0
+says '"name":"A",.*"not_written",.*"limit":"metadata_timeout"'
+says '"name":"B",.*"not_written",.*"code":"closed"'
+
+name=usage
+"$partita" drive -X acks=7 </dev/null >"$work/out" 2>"$work/err"
+equal 'bad configuration' $? 1
+
+[ "$failures" = 0 ] && echo "all passed"
+[ "$failures" = 0 ]
