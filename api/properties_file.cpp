@@ -3,10 +3,13 @@
 
 #include "api/property_loader.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
 
 namespace partita {
 namespace {
@@ -14,14 +17,20 @@ namespace {
 constexpr std::size_t file_size_max = 1024 * 1024;
 constexpr std::size_t referenced_size_max = 64 * 1024;
 
-std::optional<std::string> read_file(const std::string& path, std::size_t size_max) {
+/// Absent with a reason where it can't be had.
+std::optional<std::string> read_file(const std::string& path, std::size_t size_max,
+                                     std::string& reason) {
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
+  reason = errno != 0 ? std::generic_category().message(errno) : "it cannot be opened";
   if (!file) return std::nullopt;
   std::string text(size_max + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   // Directories open, and fail when they are read.
+  reason = "it cannot be read; is it a directory?";
   if (file.bad() || (file.fail() && !file.eof())) return std::nullopt;
   text.resize(static_cast<std::size_t>(file.gcount()));
+  reason = "it is over " + std::to_string(size_max / 1024) + " KiB";
   if (text.size() > size_max) return std::nullopt;
   return text;
 }
@@ -36,9 +45,9 @@ std::optional<std::string> resolve(std::string_view provider, std::string_view r
     return std::nullopt;
   }
   if (provider == "file") {
-    auto text = read_file(name, referenced_size_max);
+    auto text = read_file(name, referenced_size_max, reason);
     if (!text) {
-      reason = "the file " + name + " cannot be read, or is over 64 KiB";
+      reason = "the file " + name + ": " + reason;
       return std::nullopt;
     }
     // Files with one secret end in a line end that is no part of it.
@@ -80,7 +89,8 @@ std::string expand_references(std::string& value) {
 
 config_error load_properties_file(producer_config& config, const std::string& path,
                                   config_report* report) {
-  const auto text = read_file(path, file_size_max);
+  std::string reason;
+  const auto text = read_file(path, file_size_max, reason);
   if (!text)
     return {.kind = client_errc::invalid_value,
             .key = path,
@@ -88,7 +98,7 @@ config_error load_properties_file(producer_config& config, const std::string& pa
             .origin = {},
             .bounds = {},
             .nearest = {},
-            .reason = "the file cannot be read, or is over 1 MiB"};
+            .reason = std::move(reason)};
   return load_properties_expanded(config, *text, path, report, &expand_references);
 }
 

@@ -1,5 +1,7 @@
 #include "api/cli/connection_options.hpp"
 
+#include "api/cli/fitting_defaults.hpp"
+
 #include <partita/properties.hpp>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +10,7 @@
 
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 namespace partita::cli {
 namespace {
@@ -87,6 +90,7 @@ std::string load_config(const connection_options& options, producer_config& conf
   for (const auto& [key, value, origin] : options.settings)
     if (const config_error error = apply_property(config, key, value, origin, &report))
       return error.message();
+  for (std::string& note : fit_defaults(config, report)) report.notes.push_back(std::move(note));
   if (const config_error error = validate(config)) return error.message();
   if (!options.quiet)
     for (const std::string& note : report.notes) display.say("partita: note: " + note);

@@ -38,6 +38,13 @@ void add_unescaped(CLI::App& command, const std::string& names, std::string& int
       description);
 }
 
+/// The parser takes "-1" for the largest number there is.
+std::string count_of_records(const std::string& text) {
+  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  const bool zero = text.find_first_not_of('0') == std::string::npos;
+  return digits && !zero ? "" : "takes a number of records from 1 on";
+}
+
 void add_record_options(CLI::App& command, produce_options& into) {
   add_unescaped(command, "-K,--key-delimiter", into.key_delimiter,
                 "a line is KEY DELIMITER VALUE; escapes such as \\t are understood");
@@ -94,7 +101,8 @@ void add_produce_options(CLI::App& command, produce_options& into) {
           },
           "halt (default): nothing passes a failed record of its partition; skip: it fails alone")
       ->check(CLI::IsMember({"halt", "skip"}));
-  command.add_option("-c,--count", into.count, "stop after this many records");
+  command.add_option("-c,--count", into.count, "stop after this many records")
+      ->check(count_of_records);
   command.add_flag("--skip-bad-lines", into.skip_bad_lines,
                    "report input that can't be read, and go on");
   command.add_flag("--json", into.json_summary, "summary as one JSON object");

@@ -69,6 +69,22 @@ echo 'acks=7' >"$work/wrong.properties"
 run 1 'wrong file' produce -b "$bootstrap" -t one -F "$work/wrong.properties"
 says err 'wrong.properties:1' 'wrong file'
 run 1 '-X without =' produce -b "$bootstrap" -t one -X acks
+run 1 'no such configuration' produce -b "$bootstrap" -t one -F "$work/nothing.properties"
+says err 'nothing.properties: No such file or directory' 'no such configuration'
+run 1 'a directory as configuration' produce -b "$bootstrap" -t one -F "$work"
+says err 'directory' 'a directory as configuration'
+for count in -1 0 x; do
+  run 1 "-c $count" produce -b "$bootstrap" -t one -c $count
+  says err count "-c $count"
+done
+
+# What the user did not set gives way to what he did.
+echo short >"$work/in"
+run 0 'short deadline' produce -b "$bootstrap" -t short --delivery-timeout 4000
+says err 'note: request.timeout.ms is 3995' 'short deadline'
+run 1 'conflict of two settings' produce -b "$bootstrap" -t short --delivery-timeout 4000 \
+  -X request.timeout.ms=5000
+says err 'delivery.timeout.ms' 'conflict of two settings'
 
 printf 'k1:a\nk2:b\nnokey\n:empty\nlast:line' >"$work/in"
 run 0 lines produce -b "$bootstrap" -t one -K :
@@ -138,6 +154,30 @@ behind_failure() {
 }
 behind_failure halt 4 '1 delivered, 2 not written'
 behind_failure skip 2 '2 delivered, 1 not written'
+
+# A halted partition keeps the room of what failed: with nobody to recover it, reading ends.
+mkfifo "$work/frozen"
+"$partita" cluster --brokers 1 --topic frozen:1 --port 0 >"$work/frozen" 2>/dev/null &
+frozen=$!
+read -r first <"$work/frozen"
+mkfifo "$work/full"
+"$partita" produce -b "${first#bootstrap.servers=}" -t frozen --on-error halt \
+  -X buffer.memory=8000 --delivery-timeout 1500 <"$work/full" >"$work/out" 2>"$work/err" &
+running=$!
+exec 3>"$work/full"
+echo first >&3
+until "$partita" cluster log --bootstrap "${first#bootstrap.servers=}" --topic frozen |
+  grep -q first; do
+  kill -0 $running || { bad 'it ended too early'; break; }
+done
+kill -STOP $frozen
+for letter in a b c; do head -c 5000 /dev/zero | tr '\0' $letter && echo; done >&3
+wait $running
+equal 'full and halted' $? 3
+exec 3>&-
+kill -KILL $frozen
+says err 'stopped reading' 'full and halted'
+says out '1 delivered, 0 not written, 1 unknown' 'full and halted'
 
 # Far more than buffer.memory.
 seq 1 200000 >"$work/in"
