@@ -1,7 +1,5 @@
 #include "api/testing/broker_apis.hpp"
 
-#include "api/testing/served_apis.hpp"
-
 #include <algorithm>
 #include <set>
 
@@ -25,6 +23,17 @@ bool valid_software_name(std::string_view name) {
 
 std::vector<broker_id> ids(const std::vector<std::int32_t>& brokers) {
   return {brokers.begin(), brokers.end()};
+}
+
+// A zombie tells what it believes.
+void believe(wire::metadata_response& answer, const cluster_state& state, std::int32_t broker) {
+  for (auto& topic : answer.topics)
+    for (auto& partition : topic.partitions)
+      if (const auto belief =
+              state.believed_leader(broker, topic.name.value_or(""), partition.index.value)) {
+        partition.leader = belief->first;
+        partition.leader_epoch = belief->second;
+      }
 }
 
 wire::metadata_response::partition describe(const partition_model& partition) {
@@ -66,6 +75,10 @@ wire::metadata_response::topic find(cluster_state& state,
     missing.error_code = broker_errc::invalid_topic_exception;
     return missing;
   }
+  if (state.denied(right::describe, *asked.name)) {
+    missing.error_code = broker_errc::topic_authorization_failed;
+    return missing;
+  }
   if (const auto* found = state.topic(*asked.name)) return describe(*found, operations);
   // The topic exists a moment later; this answer still says that it does not.
   if (create && state.options().auto_create_topics)
@@ -81,17 +94,16 @@ bool same_topic(const wire::metadata_response::topic& left,
 
 }  // namespace
 
-wire::api_versions_response unknown_api_versions() {
+wire::api_versions_response unknown_api_versions(const cluster_state& state) {
   wire::api_versions_response made;
   made.error_code = broker_errc::unsupported_version;
-  for (const auto& api : served_apis)
-    if (api.key == wire::api_key::api_versions)
-      made.apis.push_back(
-          {static_cast<std::int16_t>(api.key), api.offered.first, api.offered.last});
+  for (const auto& [key, range] : state.offered())
+    if (key == static_cast<std::int16_t>(wire::api_key::api_versions))
+      made.apis.push_back({key, range.first, range.last});
   return made;
 }
 
-wire::api_versions_response answer(cluster_state&, const call& call,
+wire::api_versions_response answer(cluster_state& state, const call& call,
                                    const wire::api_versions_request& request) {
   wire::api_versions_response made;
   if (call.version >= 3 && (!valid_software_name(request.client_software_name) ||
@@ -99,8 +111,8 @@ wire::api_versions_response answer(cluster_state&, const call& call,
     made.error_code = broker_errc::invalid_request;
     return made;
   }
-  for (const auto& api : served_apis)
-    made.apis.push_back({static_cast<std::int16_t>(api.key), api.offered.first, api.offered.last});
+  for (const auto& [key, range] : state.offered())
+    made.apis.push_back({key, range.first, range.last});
   if (call.version < 3) return made;  // no features there
   // A range that begins at 0 can not be told in version 3 (KIP-584), so it is left out there.
   made.supported_features = {{"metadata.version", 7, 29}};
@@ -123,7 +135,8 @@ wire::metadata_response answer(cluster_state& state, const call& call,
   const bool all = !request.topics || (call.version == 0 && request.topics->empty());
   if (all) {
     for (const auto& [name, topic] : state.topics())
-      made.topics.push_back(describe(topic, operations));
+      if (!state.denied(right::describe, name)) made.topics.push_back(describe(topic, operations));
+    believe(made, state, call.broker);
     return made;
   }
   for (const auto& asked : *request.topics) {
@@ -132,6 +145,7 @@ wire::metadata_response answer(cluster_state& state, const call& call,
                                    [&](const auto& other) { return same_topic(other, entry); });
     if (!twice) made.topics.push_back(std::move(entry));
   }
+  believe(made, state, call.broker);
   return made;
 }
 
@@ -141,6 +155,15 @@ wire::init_producer_id_response answer(cluster_state& state, const call& call,
   if (request.producer_id.known() != request.producer_epoch.known() ||
       (request.transactional_id && request.transactional_id->empty())) {
     made.error_code = broker_errc::invalid_request;
+    return made;
+  }
+  if (!request.transactional_id && state.denied(right::idempotent_write, {})) {
+    made.error_code = broker_errc::cluster_authorization_failed;
+    return made;
+  }
+  if (const auto scripted = state.take_scripted_id()) {
+    made.producer_id = scripted->first;
+    made.producer_epoch = scripted->second;
     return made;
   }
   if (!request.transactional_id) {  // the fields are ignored: an id is always new (PID-02)

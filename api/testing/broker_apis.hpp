@@ -61,6 +61,6 @@ alter_partition_reassignments_response answer(cluster_state&, const call&,
                                               const alter_partition_reassignments_request&);
 
 /// The answer to a version of ApiVersions that the broker does not know.
-wire::api_versions_response unknown_api_versions();
+wire::api_versions_response unknown_api_versions(const cluster_state& state);
 
 }  // namespace partita::testing

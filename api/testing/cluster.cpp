@@ -1,26 +1,11 @@
 #include <partita/testing/cluster.hpp>
 
 #include "api/testing/batch_records.hpp"
-#include "api/testing/cluster_core.hpp"
+#include "api/testing/cluster_guard.hpp"
 
 #include <algorithm>
 
 namespace partita::testing {
-
-// Holds the model's lock for one call, and tells the serving side afterwards that something
-// changed.
-struct cluster::guard {
-  explicit guard(cluster& owner) : owner_(owner), lock_(owner.core_->lock()) {}
-  guard(const guard&) = delete;
-  guard& operator=(const guard&) = delete;
-  ~guard() {
-    owner_.core_->settle_waiting();
-    lock_.unlock();
-    owner_.changed();
-  }
-  cluster& owner_;
-  std::unique_lock<std::mutex> lock_;
-};
 
 cluster::cluster(std::unique_ptr<cluster_core> core) : core_(std::move(core)) {}
 cluster::~cluster() = default;
@@ -131,11 +116,13 @@ void cluster::inject(const fault& fault) {
 void cluster::inject(const fault_mix& mix) {
   const std::lock_guard hold{core_->lock()};
   core_->faults().set(mix);
+  core_->api_faults().disturb(mix.disturb_others);
 }
 
 void cluster::clear_faults() {
   const std::lock_guard hold{core_->lock()};
   core_->faults().clear();
+  core_->api_faults().clear();
 }
 
 void cluster::stop_broker(broker_id broker, stop_kind kind) {
@@ -173,7 +160,7 @@ bool cluster::move_leader(std::string_view name, partition_id partition, broker_
   if (heir == nullptr || !heir->running) return false;
   if (tail == tail::kept) {
     found->catch_up(broker.value);
-  } else {
+  } else if (tail == tail::lost) {
     found->truncate(broker.value, found->high_watermark());
   }
   found->lead(broker.value);

@@ -13,7 +13,13 @@ void cluster_state::stop_broker(std::int32_t id) {
   found->last_of_block = -1;  // the rest of its block is never used
   found->next_producer_id = 0;
   for (auto& [name, topic] : topics_)
-    for (auto& partition : topic.partitions) partition.set_running(id, false);
+    for (auto& partition : topic.partitions) {
+      if (found->isolated) partition.end_zombie(id);
+      partition.set_running(id, false);
+      elect_uncleanly(topic, partition);
+    }
+  found->isolated = false;
+  beliefs_.erase(id);
 }
 
 void cluster_state::start_broker(std::int32_t id) {
@@ -23,7 +29,8 @@ void cluster_state::start_broker(std::int32_t id) {
   for (auto& [name, topic] : topics_)
     for (auto& partition : topic.partitions) {
       partition.set_running(id, true);
-      partition.set_fetching(id, !held_.contains({name, partition.index()}));
+      elect_uncleanly(topic, partition);
+      refresh_fetching(topic, partition);
     }
 }
 
@@ -41,8 +48,7 @@ void cluster_state::resume_broker(std::int32_t id) {
   if (found == nullptr || !found->paused) return;
   found->paused = found->fenced = false;
   for (auto& [name, topic] : topics_)
-    for (auto& partition : topic.partitions)
-      partition.set_fetching(id, !held_.contains({name, partition.index()}));
+    for (auto& partition : topic.partitions) refresh_fetching(topic, partition);
 }
 
 void cluster_state::hold_replication(std::string_view name, std::int32_t index, bool held) {
@@ -55,7 +61,7 @@ void cluster_state::hold_replication(std::string_view name, std::int32_t index, 
   } else {
     held_.erase(key);
   }
-  for (const auto& broker : brokers_) partition->set_fetching(broker.id, !held && !broker.paused);
+  refresh_fetching(*found, *partition);
 }
 
 bool cluster_state::fence_paused(moment now) {

@@ -2,7 +2,7 @@
 
 #include "api/testing/broker_apis.hpp"
 #include "api/testing/lenient_decode.hpp"
-#include "api/testing/served_apis.hpp"
+#include "api/testing/refused_answer.hpp"
 
 #include <algorithm>
 
@@ -17,12 +17,6 @@ std::int32_t read_length(byte_view bytes) {
   for (std::size_t i = 0; i < 4; ++i)
     length = length << 8 | std::to_integer<std::uint32_t>(bytes[i]);
   return static_cast<std::int32_t>(length);
-}
-
-bool served(std::int16_t key, std::int16_t version) {
-  return std::any_of(served_apis.begin(), served_apis.end(), [&](const served_api& api) {
-    return static_cast<std::int16_t>(api.key) == key && api.served.contains(version);
-  });
 }
 
 }  // namespace
@@ -146,8 +140,18 @@ template <class Request>
 bool cluster_core::serve(connection& link, const wire::request_header& header, byte_view body) {
   const auto request = decode_leniently<Request>(header.version, body);
   if (!request) return false;
-  const auto made = answer(state_, call{link.broker, header.version, now_()}, *request);
-  reply(link.id, encode_answer(made, header.version, header.correlation_id));
+  auto made = answer(state_, call{link.broker, header.version, now_()}, *request);
+  if constexpr (std::is_same_v<Request, wire::metadata_request>) api_faults_.lie(made, link.broker);
+  auto version = header.version;
+  if (const auto* fault = refusal_of(link.id)) {
+    refuse(made, *fault);
+    if constexpr (std::is_same_v<Request, wire::api_versions_request>)
+      if (fault->code == broker_errc::unsupported_version) {
+        made = unknown_api_versions(state_);
+        version = 0;  // what a broker does not know it answers in version 0 (KIP-511)
+      }
+  }
+  reply(link.id, encode_answer(made, version, header.correlation_id));
   return true;
 }
 
@@ -156,9 +160,10 @@ bool cluster_core::execute(connection& link, byte_view frame) {
   if (request.failure) return false;
   const auto& header = request.header;
   const auto key = static_cast<wire::api_key>(header.key);
-  if (!served(header.key, header.version)) {
+  if (key != wire::api_key::produce) choose_fault(link.id, header.key, link.broker);
+  if (!state_.serves(header.key, header.version)) {
     if (key != wire::api_key::api_versions) return false;
-    reply(link.id, encode_answer(unknown_api_versions(), 0, header.correlation_id));
+    reply(link.id, encode_answer(unknown_api_versions(state_), 0, header.correlation_id));
     return true;
   }
   switch (key) {
@@ -209,7 +214,7 @@ bool cluster_core::execute(connection& link, byte_view frame) {
 
 void cluster_core::reply(connection_id id, std::vector<std::byte> bytes) {
   auto* link = find(id);
-  if (link == nullptr) return;
+  if (link == nullptr || answer_badly(id, bytes)) return;
   if (link->sink != nullptr) {
     link->sink->send(std::move(bytes));
   } else if (link->sends_left-- <= 0) {
@@ -240,6 +245,7 @@ void cluster_core::close(connection_id id, bool reset) {
   if (found == connections_.end()) return;
   const auto link = found->second;
   connections_.erase(found);
+  hits_.erase(id);
   produce_.forget(id);
   fetch_.forget(id);
   if (link->sink != nullptr) link->sink->end(reset);
@@ -303,6 +309,13 @@ void cluster_core::resume_broker(std::int32_t broker) {
   for (const auto id : waiting) pump(id);
   settle_waiting();
 }
+
+void cluster_core::release_held(std::string_view topic, std::int32_t partition) {
+  produce_.release_held(topic, partition);
+  settle_waiting();
+}
+
+std::size_t cluster_core::held() const noexcept { return produce_.held(); }
 
 void cluster_core::drop_connections(std::int32_t broker, bool reset) {
   std::vector<connection_id> dropped;

@@ -15,6 +15,7 @@
 // Threads: one at a time; the owner locks (see lock()).
 #pragma once
 
+#include "api/testing/api_fault_plan.hpp"
 #include "api/testing/cluster_state.hpp"
 #include "api/testing/fault_plan.hpp"
 #include "api/testing/fetch_service.hpp"
@@ -54,6 +55,7 @@ class cluster_core {
   [[nodiscard]] cluster_state& state() noexcept { return state_; }
   [[nodiscard]] const cluster_state& state() const noexcept { return state_; }
   [[nodiscard]] fault_plan& faults() noexcept { return faults_; }
+  [[nodiscard]] api_fault_plan& api_faults() noexcept { return api_faults_; }
   [[nodiscard]] cluster_counters& counters() noexcept { return counters_; }
 
   // Connections.
@@ -81,6 +83,9 @@ class cluster_core {
   void pause_broker(std::int32_t broker);
   void resume_broker(std::int32_t broker);
   void drop_connections(std::int32_t broker, bool reset);
+  /// Executes held produce requests that name this partition; an empty topic: all.
+  void release_held(std::string_view topic, std::int32_t partition);
+  [[nodiscard]] std::size_t held() const noexcept;
 
   // For the services.
   [[nodiscard]] moment now() const { return now_(); }
@@ -94,6 +99,8 @@ class cluster_core {
   void close(connection_id id, bool reset);
   /// The request is never answered: nothing behind it is looked at, until the client gives up.
   void block(connection_id id);
+  /// The code that the connection's request is to be refused with, if a fault says so.
+  [[nodiscard]] const api_fault* refusal_of(connection_id id) const noexcept;
 
  private:
   struct connection;
@@ -101,6 +108,9 @@ class cluster_core {
   connection* find(connection_id id) noexcept;
   void pump(connection_id id);
   bool execute(connection& link, byte_view frame);
+  const api_fault* choose_fault(connection_id id, std::int16_t key, std::int32_t broker);
+  bool answer_badly(connection_id id, std::vector<std::byte>& bytes);
+  void send_badly(connection_id id, const api_fault& hit, std::vector<std::byte> bytes);
   template <class Request>
   bool serve(connection& link, const wire::request_header& header, byte_view body);
 
@@ -108,6 +118,8 @@ class cluster_core {
   clock now_;
   cluster_state state_;
   fault_plan faults_;
+  api_fault_plan api_faults_;
+  std::map<connection_id, api_fault> hits_;  // of the requests that are being executed
   cluster_counters counters_;
   std::map<connection_id, std::shared_ptr<connection>> connections_;
   connection_id last_connection_ = 0;

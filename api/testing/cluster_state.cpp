@@ -114,6 +114,7 @@ broker_errc cluster_state::create_topic(std::string_view name, const topic_optio
   for (auto& partition : made.partitions)
     for (const auto& broker : brokers_) {
       if (!broker.running) partition.set_running(broker.id, false);
+      if (broker.isolated) partition.make_zombie(broker.id);
       if (broker.paused) partition.set_fetching(broker.id, false);
     }
   names_[made.id] = made.name;
@@ -127,6 +128,7 @@ broker_errc cluster_state::delete_topic(std::string_view name) {
   names_.erase(found->second.id);
   topics_.erase(found);
   std::erase_if(held_, [&](const auto& held) { return held.first == name; });
+  std::erase_if(kept_out_, [&](const auto& kept) { return kept.first.first == name; });
   return broker_errc::none;
 }
 
@@ -147,7 +149,7 @@ broker_errc cluster_state::alter_topic(std::string_view name, std::string_view s
 
 // Settings of the topic over those of the brokers over Kafka's defaults.
 bool cluster_state::refresh_settings(topic_state& topic) const {
-  topic_settings settings;
+  auto settings = default_settings(options_.version);
   for (const auto& [name, value] : broker_values_) {
     const std::string own = name == "message.max.bytes" ? "max.message.bytes" : name;
     if (!read_settings({{own, value}}, settings)) return false;
@@ -207,10 +209,8 @@ broker_errc cluster_state::assign(std::string_view name, std::int32_t index,
   if (partition == nullptr) return broker_errc::unknown_topic_or_partition;
   if (!valid_replicas(replicas)) return invalid_replica_assignment;
   for (const auto id : replicas) partition->add_replica(id);
-  for (const auto& one : brokers_) {
-    partition->set_running(one.id, one.running);
-    partition->set_fetching(one.id, !one.paused && !held_.contains({found->name, index}));
-  }
+  for (const auto& one : brokers_) partition->set_running(one.id, one.running);
+  refresh_fetching(*found, *partition);
   partition->replicate(found->settings);
   partition->set_replicas(replicas);
   partition->replicate(found->settings);

@@ -11,15 +11,19 @@
 
 #include "api/testing/partition_model.hpp"
 #include "api/testing/topic_settings.hpp"
+#include "wire/api_key.hpp"
 
 #include <partita/testing/cluster.hpp>
 #include <partita/testing/virtual_time.hpp>
 
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace partita::testing {
@@ -34,7 +38,8 @@ struct broker_state {
   std::int32_t id = -1;
   bool running = true;
   bool paused = false;
-  bool fenced = false;  ///< paused for so long that the others go on without it
+  bool fenced = false;    ///< paused for so long that the others go on without it
+  bool isolated = false;  ///< a zombie: out of touch with the other brokers
   std::int64_t paused_since_ns = 0;
   std::string host;
   std::int32_t port = -1;
@@ -105,6 +110,26 @@ class cluster_state {
   /// Null if nobody asked for it.
   [[nodiscard]] const transactional_owner* find_transactional(const std::string& id) const noexcept;
 
+  // What clients are told and may do (cluster_rules.cpp).
+  void deny(right what, std::string_view topic) { denied_.insert({what, std::string{topic}}); }
+  void allow(right what, std::string_view topic) { denied_.erase({what, std::string{topic}}); }
+  [[nodiscard]] bool denied(right what, std::string_view topic) const;
+  void offer(std::int16_t key, wire::version_range range) { offered_[key] = range; }
+  [[nodiscard]] bool serves(std::int16_t key, std::int16_t version) const;
+  /// What ApiVersions says.
+  [[nodiscard]] std::vector<std::pair<std::int16_t, wire::version_range>> offered() const;
+  void answer_next_id(std::int64_t id, std::int16_t epoch) { next_ids_.emplace_back(id, epoch); }
+  /// The scripted answer to InitProducerId, if one is left.
+  std::optional<std::pair<std::int64_t, std::int16_t>> take_scripted_id();
+
+  // What becomes of replicas (cluster_replicas.cpp).
+  void limit_in_sync(std::string_view topic, std::int32_t partition, int count);
+  void isolate_broker(std::int32_t id);
+  void rejoin_broker(std::int32_t id);
+  /// What an isolated broker still takes for the leader and its epoch; nothing if it knows better.
+  [[nodiscard]] std::optional<std::pair<std::int32_t, std::int32_t>> believed_leader(
+      std::int32_t broker, std::string_view topic, std::int32_t partition) const;
+
   void stop_broker(std::int32_t id);
   void start_broker(std::int32_t id);
   void pause_broker(std::int32_t id, moment now);
@@ -121,6 +146,10 @@ class cluster_state {
 
  private:
   std::vector<std::int32_t> spread_replicas(std::int16_t replication);
+  [[nodiscard]] bool may_fetch(std::int32_t broker, std::string_view topic,
+                               std::int32_t partition) const;
+  void refresh_fetching(topic_state& topic, partition_model& partition) const;
+  void elect_uncleanly(topic_state& topic, partition_model& partition) const;
   bool fence_paused(moment now);
   [[nodiscard]] bool refresh_settings(topic_state& topic) const;
 
@@ -132,7 +161,13 @@ class cluster_state {
   std::int64_t next_block_;
   std::size_t next_leader_ = 0;
   std::int64_t expiry_tick_ = -1;
-  std::set<std::pair<std::string, std::int32_t>> held_;
+  using place = std::pair<std::string, std::int32_t>;
+  std::set<place> held_;
+  std::map<place, std::set<std::int32_t>> kept_out_;  // of the in-sync replicas
+  std::map<std::int32_t, std::map<place, std::pair<std::int32_t, std::int32_t>>> beliefs_;
+  std::set<std::pair<right, std::string>> denied_;
+  std::map<std::int16_t, wire::version_range> offered_;
+  std::deque<std::pair<std::int64_t, std::int16_t>> next_ids_;
   std::map<std::string, std::string> broker_values_;
   std::chrono::milliseconds producer_expiration_;
   std::map<std::string, transactional_owner> transactional_;

@@ -1,15 +1,26 @@
 #include "api/testing/fault_plan.hpp"
 
+#include "api/testing/batch_records.hpp"
+
+#include <algorithm>
 #include <array>
 
 namespace partita::testing {
 namespace {
 
-bool matches(const fault& wanted, std::string_view topic, std::int32_t partition,
-             std::int32_t broker) {
-  return (wanted.topic.empty() || wanted.topic == topic) &&
-         (!wanted.partition || wanted.partition->value == partition) &&
-         (!wanted.broker || wanted.broker->value == broker);
+bool holds(byte_view records, const std::string& value) {
+  bool found = false;
+  std::int64_t next = 0;
+  visit_records(
+      records, [&](const log_record& record) { found = found || record.value == value; }, next);
+  return found;
+}
+
+bool matches(const fault& wanted, const attempt_view& attempt) {
+  return (wanted.topic.empty() || wanted.topic == attempt.topic) &&
+         (!wanted.partition || wanted.partition->value == attempt.partition) &&
+         (!wanted.broker || wanted.broker->value == attempt.broker) &&
+         (wanted.value.empty() || holds(attempt.records, wanted.value));
 }
 
 fault with_reply(reply answer) {
@@ -46,11 +57,10 @@ fault doubtful(seeded_draws& draws) {
 
 }  // namespace
 
-std::optional<fault> fault_plan::next(std::string_view topic, std::int32_t partition,
-                                      std::int32_t broker) {
+std::optional<fault> fault_plan::next(const attempt_view& attempt) {
   std::optional<fault> hit;
   for (auto& script : scripted_) {
-    if (!matches(script.wanted, topic, partition, broker)) continue;
+    if (!matches(script.wanted, attempt)) continue;
     const auto number = script.seen++;
     const bool due = number >= script.wanted.skip_first &&
                      number - script.wanted.skip_first < script.wanted.times;
@@ -76,17 +86,26 @@ std::optional<fault> fault_plan::draw(seeded_draws& draws) const {
   if (draws.chance(mix_.append_then_error)) return doubtful(draws);
   if (draws.chance(mix_.delay)) {
     auto made = with_reply(reply::truthful);
-    const auto limit =
-        static_cast<std::uint64_t>(std::max<std::int64_t>(1, mix_.delay_max.count()));
-    made.answer_after = std::chrono::milliseconds{1 + draws.below(limit)};
+    made.answer_after = late(draws);
     return made;
   }
   if (draws.chance(mix_.never_answer)) return with_reply(reply::never);
+  if (draws.chance(mix_.execute_late)) {
+    auto made = with_reply(reply::close_before);
+    made.cut_first = true;
+    made.execute_after = late(draws);
+    return made;
+  }
   if (draws.chance(mix_.corrupt_answer)) {
     constexpr std::array kinds = {reply::wrong_correlation_id, reply::truncated, reply::garbage};
     return with_reply(pick(draws, kinds));
   }
   return std::nullopt;
+}
+
+std::chrono::milliseconds fault_plan::late(seeded_draws& draws) const {
+  const auto limit = static_cast<std::uint64_t>(std::max<std::int64_t>(1, mix_.delay_max.count()));
+  return std::chrono::milliseconds{1 + draws.below(limit)};
 }
 
 }  // namespace partita::testing

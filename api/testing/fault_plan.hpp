@@ -8,6 +8,8 @@
 // Threads: pure, one owner; randomness is an argument.
 #pragma once
 
+#include "api/testing/batch_bytes.hpp"
+
 #include <partita/testing/fault.hpp>
 #include <partita/testing/virtual_time.hpp>
 
@@ -16,6 +18,14 @@
 #include <vector>
 
 namespace partita::testing {
+
+/// What a fault is matched with; `records` is the records field as it was sent.
+struct attempt_view {
+  std::string_view topic;
+  std::int32_t partition = -1;
+  std::int32_t broker = -1;
+  byte_view records{};
+};
 
 class fault_plan {
  public:
@@ -27,7 +37,7 @@ class fault_plan {
   }
 
   /// The scripted fault of this partition's attempt; counts the attempt.
-  std::optional<fault> next(std::string_view topic, std::int32_t partition, std::int32_t broker);
+  std::optional<fault> next(const attempt_view& attempt);
   /// The random fault of a whole request, if any.
   std::optional<fault> draw(seeded_draws& draws) const;
 
@@ -36,6 +46,8 @@ class fault_plan {
     fault wanted;
     int seen;
   };
+  [[nodiscard]] std::chrono::milliseconds late(seeded_draws& draws) const;
+
   std::vector<script> scripted_;
   fault_mix mix_;
 };

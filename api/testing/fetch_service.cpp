@@ -2,6 +2,7 @@
 
 #include "api/testing/cluster_core.hpp"
 #include "api/testing/lenient_decode.hpp"
+#include "api/testing/refused_answer.hpp"
 
 #include <algorithm>
 
@@ -42,8 +43,9 @@ void fetch_service::forget(std::uint64_t connection) {
 }
 
 bool fetch_service::complete(const operation& work, bool time_is_over) {
-  const auto found = read(work);
+  auto found = read(work);
   if (!time_is_over && !found.error && found.bytes < work.request.min_bytes) return false;
+  if (const auto* fault = core_.refusal_of(work.connection)) refuse(found.response, *fault);
   core_.reply(work.connection, encode_answer(found.response, work.version, work.correlation_id));
   return true;
 }
@@ -54,6 +56,8 @@ fetch_service::reading fetch_service::read(const operation& work) const {
     auto& entry = all.response.topics.emplace_back();
     entry.name = topic.name;
     entry.topic_id = topic.topic_id;
+    if (work.version >= 13)
+      if (const auto* found = core_.state().topic(topic.topic_id)) entry.name = found->name;
     for (const auto& asked : topic.partitions) {
       auto& part = entry.partitions.emplace_back();
       part.index = asked.index;
@@ -75,6 +79,10 @@ void fetch_service::read_partition(const operation& work,
       work.version >= 13 ? state.topic(asked_topic.topic_id) : state.topic(asked_topic.name);
   if (topic == nullptr && work.version >= 13) {
     part.error_code = broker_errc::unknown_topic_id;
+    return;
+  }
+  if (topic != nullptr && state.denied(right::read, topic->name)) {
+    part.error_code = broker_errc::topic_authorization_failed;
     return;
   }
   const auto* partition = topic == nullptr ? nullptr : topic->partition(asked.index.value);

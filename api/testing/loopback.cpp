@@ -115,12 +115,16 @@ struct loopback_cluster::server::client final : wire::stream_events, connection_
 };
 
 std::error_code loopback_cluster::server::open(std::uint16_t port) {
+  constexpr std::size_t port_max = 65'535;
+  if (port != 0 && port + core_.state().brokers().size() - 1 > port_max)
+    return std::make_error_code(std::errc::result_out_of_range);  // the last ports do not exist
   for (const auto& broker : core_.state().brokers()) {
     auto made = std::make_unique<door>(*this, broker.id);
     wire::listener_options options;
     options.port = port == 0 ? port : static_cast<std::uint16_t>(port + broker.id - 1);
     options.stream_options.keep_half_open = true;
-    if (const auto failure = made->listener_.open(options); failure.code) return failure.code;
+    if (const auto failure = made->listener_.open(options); failure.code)
+      return failure.cause ? failure.cause : failure.code;
     made->port_ = made->listener_.port();
     made->open_ = true;
     auto* state = core_.state().broker(broker.id);

@@ -20,6 +20,8 @@ struct found_leader {
 
 found_leader find_leader(cluster_state& state, const call& call, std::string_view name,
                          std::int32_t index, std::int32_t epoch) {
+  if (state.denied(right::describe, name))
+    return {nullptr, broker_errc::topic_authorization_failed};
   auto* topic = state.topic(name);
   auto* partition = topic == nullptr ? nullptr : topic->partition(index);
   if (partition == nullptr) return {nullptr, broker_errc::unknown_topic_or_partition};
@@ -105,6 +107,10 @@ wire::describe_producers_response answer(cluster_state& state, const call& call,
     for (const auto index : asked.partitions) {
       auto& part = entry.partitions.emplace_back();
       part.index = index;
+      if (state.denied(right::read, topic == nullptr ? asked.name : topic->name)) {
+        part.error_code = broker_errc::topic_authorization_failed;
+        continue;
+      }
       const auto* partition = topic == nullptr ? nullptr : topic->partition(index.value);
       if (partition == nullptr) {
         part.error_code = broker_errc::unknown_topic_or_partition;

@@ -53,10 +53,12 @@ std::int32_t partition_model::min_in_sync(const topic_settings& settings) const 
 
 produce_result partition_model::append(const append_request& request,
                                        const topic_settings& settings) {
-  PARTITA_EXPECTS(leader_ >= 0, leader_);
-  auto& log = leader_log();
+  const auto asked = request.broker >= 0 ? request.broker : leader_;
+  PARTITA_EXPECTS(leads(asked), asked, leader_);
+  const bool zombie = asked != leader_;  // it believes that its followers are still in sync
+  auto& log = find_mutable(asked)->log;
   const auto in_sync_count = static_cast<std::int32_t>(in_sync_.size());
-  if (request.acks == -1 && in_sync_count < min_in_sync(settings))
+  if (request.acks == -1 && !zombie && in_sync_count < min_in_sync(settings))
     return refuse({broker_errc::not_enough_replicas, true}, log);
 
   auto batch = check_batch(request.batch, settings, request.now_ms);
@@ -66,7 +68,7 @@ produce_result partition_model::append(const append_request& request,
   if (header.producer_id >= 0) {
     const batch_tuple tuple{header.producer_id, header.producer_epoch, header.base_sequence,
                             header.last_sequence()};
-    if (const auto* known = log.producers().find_duplicate(tuple)) {
+    if (const auto* known = log.producers().find_duplicate(tuple, settings.dedup_window)) {
       produce_result result;
       result.base_offset = known->first_offset();
       result.log_append_ms = known->timestamp_ms;  // on CreateTime topics too
@@ -77,16 +79,19 @@ produce_result partition_model::append(const append_request& request,
     }
     const auto code = log.producers().check(tuple, log.ever_written(), request.version);
     if (code != broker_errc::none) return refuse({code, true}, log);
+    if (settings.demand_sequence_zero && tuple.base_sequence != 0 &&
+        !log.producers().producers().contains(tuple.producer_id))
+      return refuse({broker_errc::out_of_order_sequence_number, true}, log);
   }
-  auto result = store(std::move(batch), log);
+  auto result = store(std::move(batch), log, leader_epoch(asked));
   if (settings.log_append_time) result.log_append_ms = request.now_ms;
   return result;
 }
 
-produce_result partition_model::store(checked_batch batch, partition_log& log) {
+produce_result partition_model::store(checked_batch batch, partition_log& log, std::int32_t epoch) {
   auto stored = std::make_shared<stored_batch>();
   stored->bytes = std::move(batch.bytes);
-  patch_place(stored->bytes, log.end(), leader_epoch_);
+  patch_place(stored->bytes, log.end(), epoch);
   stored->header = read_batch_header(stored->bytes);
   produce_result result;
   result.base_offset = log.end();
@@ -119,7 +124,9 @@ bool partition_model::replicate(const topic_settings& settings) {
     fetch(follower, source);
     if (!in_sync(follower.broker)) in_sync_.push_back(follower.broker);
   }
-  if (static_cast<std::int32_t>(in_sync_.size()) < min_in_sync(settings)) return false;
+  if (settings.minimum_holds_high_watermark &&
+      static_cast<std::int32_t>(in_sync_.size()) < min_in_sync(settings))
+    return false;
   auto least = source.end();
   for (const auto broker : in_sync_) least = std::min(least, find(broker)->log.end());
   if (least <= high_watermark_) return false;
@@ -130,10 +137,21 @@ bool partition_model::replicate(const topic_settings& settings) {
 commit_state partition_model::committed(std::int64_t committed_at, std::int32_t broker,
                                         std::int32_t leader_epoch,
                                         const topic_settings& settings) const noexcept {
+  const auto zombie = zombies_.find(broker);
+  if (zombie != zombies_.end() && zombie->second == leader_epoch) return commit_state::waiting;
   if (leader_ != broker || leader_epoch_ != leader_epoch) return commit_state::lost_leadership;
   if (high_watermark_ < committed_at) return commit_state::waiting;
   const auto enough = static_cast<std::int32_t>(in_sync_.size()) >= min_in_sync(settings);
   return enough ? commit_state::committed : commit_state::under_replicated;
+}
+
+bool partition_model::leads(std::int32_t broker) const noexcept {
+  return broker >= 0 && (broker == leader_ || zombies_.contains(broker));
+}
+
+std::int32_t partition_model::leader_epoch(std::int32_t broker) const noexcept {
+  const auto zombie = zombies_.find(broker);
+  return zombie == zombies_.end() ? leader_epoch_ : zombie->second;
 }
 
 void partition_model::set_fetching(std::int32_t broker, bool on) {
@@ -171,6 +189,7 @@ void partition_model::leave_in_sync(std::int32_t broker) {
 void partition_model::lead(std::int32_t broker) {
   PARTITA_EXPECTS(find(broker) != nullptr, broker);
   if (leader_ == broker) return;
+  zombies_.erase(broker);
   leader_ = last_leader_ = broker;
   ++leader_epoch_;
   if (!in_sync(broker)) in_sync_ = {broker};  // an unclean election starts over
@@ -198,6 +217,39 @@ void partition_model::set_replicas(const std::vector<std::int32_t>& brokers) {
 
 void partition_model::truncate(std::int32_t broker, std::int64_t offset) {
   if (auto* found = find_mutable(broker)) found->log.truncate(offset);
+}
+
+void partition_model::roll_back(std::int64_t offset) {
+  for (auto& one : replicas_) one.log.truncate(std::max(offset, one.log.start()));
+  high_watermark_ = std::min(high_watermark_, log().end());
+}
+
+void partition_model::make_zombie(std::int32_t broker) {
+  set_fetching(broker, false);
+  if (broker != leader_) {
+    leave_in_sync(broker);
+    return;
+  }
+  const auto heir = std::find_if(in_sync_.begin(), in_sync_.end(), [&](std::int32_t other) {
+    return other != broker && find(other)->running && find(other)->fetching;
+  });
+  if (heir == in_sync_.end()) return;  // nobody else can lead: it goes on in good right
+  const auto believed = leader_epoch_;
+  lead(*heir);
+  std::erase(in_sync_, broker);
+  zombies_[broker] = believed;
+}
+
+void partition_model::end_zombie(std::int32_t broker) {
+  zombies_.erase(broker);
+  set_fetching(broker, true);
+}
+
+void partition_model::seed_producer(const batch_tuple& tuple, std::int64_t timestamp_ms) {
+  for (auto& one : replicas_) {
+    const auto last = one.log.end() - 1;
+    one.log.producers().remember(tuple, last, last, timestamp_ms);
+  }
 }
 
 broker_errc partition_model::delete_before(std::int64_t offset) {

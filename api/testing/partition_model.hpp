@@ -8,6 +8,7 @@
 // 2. A batch is checked by its leader only; followers store what the leader has.
 // 3. The leader epoch rises with every change of the leader.
 // 4. The last in-sync replica never leaves the in-sync set.
+// 5. What a zombie appends is in its own log only, and never committed.
 //
 // Threads: pure, one owner; time is an argument.
 #pragma once
@@ -16,6 +17,7 @@
 #include "api/testing/partition_log.hpp"
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace partita::testing {
@@ -40,6 +42,7 @@ struct append_request {
   std::int16_t acks = -1;
   std::int64_t now_ms = 0;
   emulation version = emulation::kafka_4_4;
+  std::int32_t broker = -1;  ///< who was asked; -1: the leader
 };
 
 struct replica {
@@ -60,6 +63,10 @@ class partition_model {
   [[nodiscard]] std::int32_t index() const noexcept { return index_; }
   [[nodiscard]] std::int32_t leader() const noexcept { return leader_; }  ///< -1: none
   [[nodiscard]] std::int32_t leader_epoch() const noexcept { return leader_epoch_; }
+  /// Whether the broker takes batches: as the leader, or as a zombie that does not know better.
+  [[nodiscard]] bool leads(std::int32_t broker) const noexcept;
+  /// The epoch that the broker believes in.
+  [[nodiscard]] std::int32_t leader_epoch(std::int32_t broker) const noexcept;
   [[nodiscard]] std::int64_t high_watermark() const noexcept { return high_watermark_; }
   [[nodiscard]] const std::vector<replica>& replicas() const noexcept { return replicas_; }
   [[nodiscard]] const std::vector<std::int32_t>& in_sync() const noexcept { return in_sync_; }
@@ -89,6 +96,13 @@ class partition_model {
   /// Exactly these, all of them replicas already, the first one preferred; others are dropped.
   void set_replicas(const std::vector<std::int32_t>& brokers);
   void truncate(std::int32_t broker, std::int64_t offset);
+  /// As if none of the replicas had ever had what lies from `offset` on.
+  void roll_back(std::int64_t offset);
+  /// The leader loses touch with the others, keeps its belief, and another one leads.
+  void make_zombie(std::int32_t broker);
+  void end_zombie(std::int32_t broker);
+  /// All replicas remember this batch as the producer's newest one.
+  void seed_producer(const batch_tuple& tuple, std::int64_t timestamp_ms);
   broker_errc delete_before(std::int64_t offset);
   /// Drops the oldest batches below the high watermark while the log is larger.
   void retain(std::int64_t bytes_max);
@@ -99,7 +113,7 @@ class partition_model {
   replica* find_mutable(std::int32_t broker) noexcept;
   partition_log& leader_log() noexcept;
   static void fetch(replica& follower, const partition_log& source);
-  produce_result store(checked_batch batch, partition_log& log);
+  produce_result store(checked_batch batch, partition_log& log, std::int32_t epoch);
 
   std::int32_t index_;
   std::int32_t leader_ = -1;
@@ -108,6 +122,7 @@ class partition_model {
   std::int64_t high_watermark_ = 0;
   std::vector<replica> replicas_;
   std::vector<std::int32_t> in_sync_;
+  std::map<std::int32_t, std::int32_t> zombies_;  // broker, and the epoch it believes in
 };
 
 }  // namespace partita::testing

@@ -2,6 +2,7 @@
 #include "api/testing/cluster_core.hpp"
 #include "api/testing/lenient_decode.hpp"
 #include "api/testing/produce_service.hpp"
+#include "api/testing/spoiled_frame.hpp"
 
 #include <algorithm>
 
@@ -14,10 +15,13 @@ std::int64_t ns(std::chrono::milliseconds time) { return std::chrono::nanosecond
 
 void produce_service::finish(operation& work) {
   for (auto& one : work.parts) {
-    if (!one.hit || one.hit->reply != reply::error) continue;
-    const auto base = one.hit->real_offset ? one.result.base_offset : -1;
-    one.result = produce_result::refused(one.hit->code);
-    one.result.base_offset = base;
+    if (!one.hit) continue;
+    if (one.hit->reply == reply::error) {
+      const auto base = one.hit->real_offset ? one.result.base_offset : -1;
+      one.result = produce_result::refused(one.hit->code);
+      one.result.base_offset = base;
+    }
+    if (one.hit->base_offset) one.result.base_offset = one.hit->base_offset->value;
   }
   const auto answer = work.hit ? work.hit->reply : reply::truthful;
   if (answer == reply::never) {
@@ -53,10 +57,10 @@ void produce_service::send(const operation& work) {
   auto bytes = encode_answer(
       response(work), work.version,
       answer == reply::wrong_correlation_id ? work.correlation_id + 1 : work.correlation_id);
-  if (answer == reply::truncated || answer == reply::garbage) spoil(bytes, answer);
-  if (answer == reply::close_after) {
+  if (work.hit) spoil(bytes, answer, work.hit->cut_at, core_.state().draws());
+  if (answer == reply::close_after || answer == reply::cut_answer) {
     core_.send_only(work.connection, std::move(bytes));
-    core_.close(work.connection, false);
+    core_.close(work.connection, answer == reply::cut_answer);
   } else if (work.hit && work.hit->throttle.count() > 0) {  // answered at once, then muted
     core_.send_only(work.connection, std::move(bytes));
     core_.at(core_.now().steady_ns + ns(work.hit->throttle),
@@ -64,22 +68,6 @@ void produce_service::send(const operation& work) {
   } else {
     core_.reply(work.connection, std::move(bytes));
   }
-}
-
-// A frame that is whole by its length, and wrong inside.
-void produce_service::spoil(std::vector<std::byte>& frame, reply how) {
-  constexpr std::size_t head = 8;  // length and correlation id
-  auto& draws = core_.state().draws();
-  if (frame.size() <= head + 1) return;
-  if (how == reply::truncated) {
-    frame.resize(head + 1 + draws.below(frame.size() - head - 1));
-  } else {
-    for (std::size_t i = head; i < frame.size(); ++i)
-      frame[i] = static_cast<std::byte>(draws.next() & 0xff);
-  }
-  const auto length = static_cast<std::uint32_t>(frame.size() - 4);
-  for (std::size_t i = 0; i < 4; ++i)
-    frame[i] = static_cast<std::byte>(length >> (24 - 8 * i) & 0xff);
 }
 
 wire::produce_response produce_service::response(const operation& work) const {

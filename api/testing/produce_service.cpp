@@ -72,22 +72,45 @@ bool produce_service::serve(std::uint64_t connection, std::int32_t broker,
       if (const auto* topic = core_.state().topic(one.id)) one.topic = topic->name;
   choose_faults(work);
 
+  if (work.hit && work.hit->cut_first) core_.close(connection, true);
+  if (work.hit && work.hit->held) {
+    held_.push_back(std::move(work));
+    return true;
+  }
   const auto wait = work.hit ? ns(work.hit->execute_after) : 0;
   if (wait <= 0) {
     execute(work);
   } else {
-    core_.at(core_.now().steady_ns + wait,
-             [this, later = std::make_shared<operation>(std::move(work))] {
-               const auto* asked = core_.state().broker(later->broker);
-               if (asked != nullptr && asked->running) execute(*later);
-             });
+    core_.at(
+        core_.now().steady_ns + wait,
+        [this, later = std::make_shared<operation>(std::move(work))] { execute_late(*later); });
   }
   return true;
 }
 
+// A broker that stopped meanwhile has lost what it had not executed.
+void produce_service::execute_late(operation& work) {
+  const auto* asked = core_.state().broker(work.broker);
+  if (asked != nullptr && asked->running) execute(work);
+}
+
+void produce_service::release_held(std::string_view topic, std::int32_t partition) {
+  std::list<operation> released;
+  for (auto at = held_.begin(); at != held_.end();) {
+    const auto next = std::next(at);
+    const bool named =
+        topic.empty() || std::any_of(at->parts.begin(), at->parts.end(), [&](const part& one) {
+          return one.topic == topic && one.index == partition;
+        });
+    if (named) released.splice(released.end(), held_, at);
+    at = next;
+  }
+  for (auto& work : released) execute_late(work);
+}
+
 void produce_service::choose_faults(operation& work) {
   for (auto& one : work.parts) {
-    one.hit = core_.faults().next(one.topic, one.index, work.broker);
+    one.hit = core_.faults().next({one.topic, one.index, work.broker, one.records});
     if (one.hit && !work.hit) work.hit = one.hit;
   }
   if (!work.hit) {
@@ -137,6 +160,8 @@ std::optional<produce_result> produce_service::check_request(const operation& wo
                                                              framed_batch& framed) {
   if (work.version >= 13 && core_.state().topic(one.id) == nullptr)
     return produce_result::refused(broker_errc::unknown_topic_id);
+  if (core_.state().denied(right::write, one.topic))
+    return produce_result::refused(broker_errc::topic_authorization_failed);
   auto* topic = core_.state().topic(one.topic);
   auto* partition = topic == nullptr ? nullptr : topic->partition(one.index);
   if (partition == nullptr) return produce_result::refused(broker_errc::unknown_topic_or_partition);
@@ -153,7 +178,7 @@ std::optional<produce_result> produce_service::check_request(const operation& wo
   if (work.acks < -1 || work.acks > 1)
     return produce_result::refused(broker_errc::invalid_required_acks);
   if (topic->internal) return produce_result::refused(broker_errc::invalid_topic_exception);
-  if (partition->leader() != work.broker)
+  if (!partition->leads(work.broker))
     return produce_result::refused(broker_errc::not_leader_or_follower);
   return std::nullopt;
 }
@@ -178,9 +203,9 @@ produce_result produce_service::append(operation& work, part& one) {
   auto* topic = core_.state().topic(one.topic);
   auto* partition = topic->partition(one.index);
   one.id = topic->id;
-  one.leader_epoch = partition->leader_epoch();
+  one.leader_epoch = partition->leader_epoch(work.broker);
   auto result = partition->append(
-      {framed.batch, work.acks, core_.now().wall_ms, core_.state().options().version},
+      {framed.batch, work.acks, core_.now().wall_ms, core_.state().options().version, work.broker},
       topic->settings);
   if (result.committed_at >= 0) {
     partition->replicate(topic->settings);

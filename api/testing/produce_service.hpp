@@ -36,8 +36,11 @@ class produce_service {
              byte_view body);
   /// Settles what can be settled now.
   void settle();
-  /// Forgets the waiting requests of a connection.
+  /// Forgets the waiting requests of a connection; held ones are executed all the same.
   void forget(std::uint64_t connection);
+  /// Executes what faults hold back: the requests that name this partition; an empty topic: all.
+  void release_held(std::string_view topic, std::int32_t partition);
+  [[nodiscard]] std::size_t held() const noexcept { return held_.size(); }
 
  private:
   struct part {
@@ -73,8 +76,8 @@ class produce_service {
                                               framed_batch& framed);
   produce_result check_transaction(const operation& work, std::int64_t producer_id,
                                    std::int16_t epoch) const;
+  void execute_late(operation& work);
   void forge(part& one);
-  void spoil(std::vector<std::byte>& frame, reply how);
   bool settle(operation& work);
   void finish(operation& work);
   void send(const operation& work);
@@ -82,6 +85,7 @@ class produce_service {
 
   cluster_core& core_;
   std::list<operation> waiting_;
+  std::list<operation> held_;
   std::uint64_t last_number_ = 0;
 };
 

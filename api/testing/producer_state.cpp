@@ -2,6 +2,7 @@
 
 #include <partita/contract.hpp>
 
+#include <algorithm>
 #include <limits>
 
 namespace partita::testing {
@@ -14,12 +15,15 @@ std::int32_t batch_metadata::first_sequence() const noexcept {
   return static_cast<std::int32_t>(first < 0 ? first + (std::int64_t{1} << 31) : first);
 }
 
-const batch_metadata* producer_state::find_duplicate(const batch_tuple& tuple) const noexcept {
+const batch_metadata* producer_state::find_duplicate(const batch_tuple& tuple,
+                                                     std::size_t depth) const noexcept {
   const auto found = producers_.find(tuple.producer_id);
   if (found == producers_.end() || found->second.epoch != tuple.epoch) return nullptr;
-  for (const auto& batch : found->second.window)
-    if (batch.first_sequence() == tuple.base_sequence && batch.last_sequence == tuple.last_sequence)
-      return &batch;
+  const auto& window = found->second.window;
+  for (std::size_t i = window.size() - std::min(depth, window.size()); i < window.size(); ++i)
+    if (window[i].first_sequence() == tuple.base_sequence &&
+        window[i].last_sequence == tuple.last_sequence)
+      return &window[i];
   return nullptr;
 }
 

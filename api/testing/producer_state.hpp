@@ -50,8 +50,9 @@ class producer_state {
  public:
   static constexpr std::size_t window_max = 5;
 
-  /// The remembered batch that this one repeats, if any.
-  [[nodiscard]] const batch_metadata* find_duplicate(const batch_tuple& tuple) const noexcept;
+  /// The remembered batch that this one repeats, if any, among the newest `depth`.
+  [[nodiscard]] const batch_metadata* find_duplicate(const batch_tuple& tuple,
+                                                     std::size_t depth = window_max) const noexcept;
 
   /// Whether the tuple may follow what is remembered: none, 45, 47 or (before 2.5) 59.
   [[nodiscard]] broker_errc check(const batch_tuple& tuple, bool ever_written,

@@ -53,6 +53,8 @@ std::size_t simulated_link::write(std::span<const std::span<const std::byte>> pi
   if (!connected_ || broken_) return 0;
   const auto limit = network_.options_.send_buffer_bytes;
   auto room = limit > in_flight_up_ ? limit - in_flight_up_ : 0;
+  auto* fault = network_.fault_of(broker_);
+  if (fault != nullptr && fault->stall_after) room = std::min(room, *fault->stall_after);
   std::vector<std::byte> taken;
   for (const auto piece : pieces) {
     const auto part = piece.first(std::min(piece.size(), room));
@@ -61,6 +63,7 @@ std::size_t simulated_link::write(std::span<const std::span<const std::byte>> pi
   }
   const auto count = taken.size();
   if (count == 0) return 0;
+  if (fault != nullptr && fault->stall_after) *fault->stall_after -= count;
   handed_over_ += count;
   in_flight_up_ += count;
   put_split(up_, std::move(taken));
@@ -70,13 +73,18 @@ std::size_t simulated_link::write(std::span<const std::span<const std::byte>> pi
 void simulated_link::want_writable() {
   if (writable_wanted_) return;
   writable_wanted_ = true;
-  if (in_flight_up_ < network_.options_.send_buffer_bytes)
+  if (!stalled() && in_flight_up_ < network_.options_.send_buffer_bytes)
     network_.time_.after(virtual_time::duration{0},
                          [self = shared_from_this()] { self->room_again(); });
 }
 
+bool simulated_link::stalled() const {
+  const auto* fault = network_.fault_of(broker_);
+  return fault != nullptr && fault->stall_after == 0U;
+}
+
 void simulated_link::room_again() {
-  if (!writable_wanted_ || events_ == nullptr || broken_) return;
+  if (!writable_wanted_ || events_ == nullptr || broken_ || stalled()) return;
   writable_wanted_ = false;
   events_->on_writable();
 }
@@ -102,7 +110,39 @@ void simulated_link::end(bool reset) {
   put(down_, reset ? kind::reset : kind::orderly_end, {});
 }
 
+// Pieces of a tenth of a second each.
+void simulated_link::put_slowly(direction& way, const std::vector<std::byte>& bytes,
+                                std::int64_t per_second) {
+  constexpr std::int64_t ns_per_second = 1'000'000'000;
+  const auto piece = static_cast<std::size_t>(std::max<std::int64_t>(1, per_second / 10));
+  for (std::size_t at = 0; at < bytes.size(); at += piece) {
+    const auto size = std::min(piece, bytes.size() - at);
+    const auto from = bytes.begin() + static_cast<std::ptrdiff_t>(at);
+    way.last_due_ns = std::max(way.last_due_ns, network_.time_.now().count()) +
+                      static_cast<std::int64_t>(size) * ns_per_second / per_second;
+    put(way, kind::bytes, {from, from + static_cast<std::ptrdiff_t>(size)});
+  }
+}
+
+bool simulated_link::cut_off(item& arrived, bool to_broker) {
+  auto* fault = network_.fault_of(broker_);
+  if (fault == nullptr || arrived.what != kind::bytes) return false;
+  auto& left = to_broker ? fault->cut_after : fault->cut_answers_after;
+  if (!left) return false;
+  const auto through = std::min(*left, arrived.bytes.size());
+  *left -= through;
+  if (*left > 0) return false;
+  arrived.bytes.resize(through);
+  left.reset();
+  return true;
+}
+
 void simulated_link::put_split(direction& way, std::vector<std::byte> bytes) {
+  const auto* fault = network_.fault_of(broker_);
+  if (fault != nullptr && fault->bytes_per_second > 0) {
+    put_slowly(way, bytes, fault->bytes_per_second);
+    return;
+  }
   auto& draws = network_.time_.draws();
   if (bytes.size() > 1 && draws.chance(network_.options_.split)) {
     const auto cut = static_cast<std::ptrdiff_t>(1 + draws.below(bytes.size() - 1));
@@ -145,10 +185,15 @@ void simulated_link::deliver(direction& way, bool to_broker) {
   way.items.pop_front();
   network_.time_.note(number_ << 1 | static_cast<std::uint64_t>(to_broker));
   network_.time_.note(arrived.bytes.size());
+  const bool ends = cut_off(arrived, to_broker);
   if (to_broker) {
     deliver_to_broker(arrived);
-  } else {
+  } else if (!ends || !arrived.bytes.empty()) {
     deliver_to_client(arrived);
+  }
+  if (ends && !broken_) {
+    break_both();
+    return;
   }
   arm(way, to_broker);
 }
@@ -196,6 +241,9 @@ void simulated_link::break_both() {
 }
 
 void simulated_link::resume() {
+  if (writable_wanted_)
+    network_.time_.after(virtual_time::duration{0},
+                         [self = shared_from_this()] { self->room_again(); });
   arm(up_, true);
   arm(down_, false);
 }

@@ -51,6 +51,9 @@ class simulated_link final : public connection_sink,
 
   void put(direction& way, kind what, std::vector<std::byte> bytes);
   void put_split(direction& way, std::vector<std::byte> bytes);
+  void put_slowly(direction& way, const std::vector<std::byte>& bytes, std::int64_t per_second);
+  /// Shortens what arrives to what a link fault lets through; true: the connection ends then.
+  bool cut_off(item& arrived, bool to_broker);
   void arm(direction& way, bool to_broker);
   void deliver(direction& way, bool to_broker);
   void deliver_to_broker(item& arrived);
@@ -58,6 +61,7 @@ class simulated_link final : public connection_sink,
   void break_both();
   void tell_closed(bool reset);
   void room_again();
+  [[nodiscard]] bool stalled() const;
 
   simulated_network& network_;
   wire::stream_events* events_;  // null: the client closed

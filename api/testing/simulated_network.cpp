@@ -85,8 +85,18 @@ virtual_time::duration simulated_network::latency() {
   return options_.latency_min + microseconds{extra};
 }
 
+link_fault* simulated_network::fault_of(std::int32_t broker) {
+  const auto found = faults_.find(broker);
+  return found == faults_.end() ? nullptr : &found->second;
+}
+
+void simulated_network::set_fault(std::int32_t broker, const link_fault& fault) {
+  faults_[broker] = fault;
+}
+
 void simulated_network::heal(std::int32_t broker) {
   cut_.erase(broker);
+  faults_.erase(broker);
   for (auto at = links_.begin(); at != links_.end();) {
     if (const auto link = at->second.lock()) {
       if (link->broker() == broker) link->resume();

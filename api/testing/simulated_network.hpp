@@ -36,6 +36,7 @@ class simulated_network final : public wire::transport {
   void set(const link_options& options) { options_ = options; }
   void cut(std::int32_t broker) { cut_.insert(broker); }
   void heal(std::int32_t broker);
+  void set_fault(std::int32_t broker, const link_fault& fault);
 
  private:
   friend class simulated_link;
@@ -43,6 +44,8 @@ class simulated_network final : public wire::transport {
 
   [[nodiscard]] std::int32_t broker_at(std::string_view host, std::uint16_t port) const;
   [[nodiscard]] virtual_time::duration latency();
+  /// Null: nothing is wrong.
+  [[nodiscard]] link_fault* fault_of(std::int32_t broker);
   [[nodiscard]] bool is_cut(std::int32_t broker) const { return cut_.contains(broker); }
 
   virtual_time& time_;
@@ -50,6 +53,7 @@ class simulated_network final : public wire::transport {
   link_options options_;
   std::function<void()> changed_;
   std::set<std::int32_t> cut_;
+  std::map<std::int32_t, link_fault> faults_;
   std::uint64_t last_link_ = 0;
   std::map<std::uint64_t, std::weak_ptr<simulated_link>> links_;
 };

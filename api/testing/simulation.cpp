@@ -76,6 +76,9 @@ std::string simulation::bootstrap() const {
 
 void simulation::cut_link(broker_id broker) { parts_->network.cut(broker.value); }
 void simulation::heal_link(broker_id broker) { parts_->network.heal(broker.value); }
+void simulation::set_link_fault(broker_id broker, const link_fault& fault) {
+  parts_->network.set_fault(broker.value, fault);
+}
 void simulation::set_links(const link_options& options) { parts_->network.set(options); }
 
 std::uint64_t simulation::trace_hash() const noexcept { return parts_->time.trace_hash(); }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <utility>
 
 namespace partita::testing {
 namespace {
@@ -11,10 +12,15 @@ bool read_number(std::string_view text, std::int64_t least, Number& number) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < least ||
-      value > std::numeric_limits<Number>::max())
+      std::cmp_greater(value, std::numeric_limits<Number>::max()))
     return false;
   number = static_cast<Number>(value);
   return true;
+}
+
+bool read_flag(std::string_view text, bool& flag) {
+  flag = text == "true";
+  return flag || text == "false";
 }
 
 bool read_codec(std::string_view text, int& codec) {
@@ -35,6 +41,10 @@ bool read_setting(std::string_view name, std::string_view value, topic_settings&
   if (name == "min.insync.replicas") return read_number(value, 1, settings.min_in_sync);
   if (name == "segment.bytes") return read_number(value, 14, settings.segment_bytes);
   if (name == "compression.type") return read_codec(value, settings.codec);
+  if (name == "unclean.leader.election.enable") return read_flag(value, settings.unclean_election);
+  if (name == "partita.dedup.window") return read_number(value, 0, settings.dedup_window);
+  if (name == "partita.demand.sequence.zero")
+    return read_flag(value, settings.demand_sequence_zero);
   if (name == "message.timestamp.type") {
     settings.log_append_time = value == "LogAppendTime";
     return settings.log_append_time || value == "CreateTime";
@@ -48,6 +58,14 @@ bool read_setting(std::string_view name, std::string_view value, topic_settings&
 }
 
 }  // namespace
+
+topic_settings default_settings(emulation version) noexcept {
+  topic_settings settings;
+  settings.minimum_holds_high_watermark = version != emulation::kafka_2_4;
+  if (version < emulation::kafka_4_2)  // KIP-1030
+    settings.timestamp_after_max_ms = std::numeric_limits<std::int64_t>::max();
+  return settings;
+}
 
 bool read_settings(const std::map<std::string, std::string>& values, topic_settings& settings) {
   for (const auto& [name, value] : values)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <partita/error.hpp>
+#include <partita/testing/cluster.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -24,7 +25,16 @@ struct topic_settings {
   std::int64_t segment_bytes = std::int64_t{1} << 30;
   /// -1: keep the producer's codec.
   int codec = -1;
+  bool unclean_election = false;
+  /// KAFKA-15583, since 3.7: the high watermark stands still below min.insync.replicas.
+  bool minimum_holds_high_watermark = true;
+  // Brokers of another make.
+  std::size_t dedup_window = 5;
+  bool demand_sequence_zero = false;
 };
+
+/// What a topic without settings of its own has, by version.
+topic_settings default_settings(emulation version) noexcept;
 
 /// Reads the known settings; unknown names are ignored (they change nothing here). False when a
 /// value of a known one is wrong.

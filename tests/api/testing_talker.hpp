@@ -45,6 +45,17 @@ class talker final : public connection_sink {
     EXPECT_TRUE(decoded.ok()) << decoded.failure.reason;
     return std::move(decoded.value);
   }
+  using frame = std::vector<std::byte>;
+  /// The same as bytes.
+  frame take_frame() {
+    if (frames_.empty()) {
+      ADD_FAILURE() << "no answer";
+      return {};
+    }
+    auto taken = std::move(frames_.front());
+    frames_.pop_front();
+    return taken;
+  }
   [[nodiscard]] std::size_t answers() const { return frames_.size(); }
   [[nodiscard]] const std::string& ended() const { return ended_; }
   [[nodiscard]] const std::vector<std::byte>& raw() const { return frames_.front(); }

@@ -15,6 +15,7 @@
 #include <partita/ids.hpp>
 #include <partita/outcome.hpp>
 #include <partita/record.hpp>
+#include <partita/testing/api_fault.hpp>
 #include <partita/testing/fault.hpp>
 
 #include <chrono>
@@ -33,7 +34,9 @@ class cluster_core;
 /// The broker whose rules are followed where they differ.
 enum class emulation : std::uint8_t {
   kafka_2_4,  ///< no state and a first sequence that is not 0: 59
-  kafka_4_4,  ///< no state: any first sequence (2.5 to 4.4)
+  kafka_3_9,  ///< no state: any first sequence (2.5 to 4.4); transactions as before KIP-890 part 2
+  kafka_4_2,
+  kafka_4_4,
   kafka_4_5,  ///< a never-written partition demands 0: 45
 };
 
@@ -42,7 +45,9 @@ struct topic_options {
   std::int16_t replication = -1;  ///< -1: on every broker, at most three
   /// Kafka's topic settings by their names: max.message.bytes, message.timestamp.type,
   /// message.timestamp.before.max.ms, message.timestamp.after.max.ms, cleanup.policy,
-  /// min.insync.replicas, segment.bytes, compression.type.
+  /// min.insync.replicas, segment.bytes, compression.type, unclean.leader.election.enable. Of the
+  /// model itself: partita.dedup.window (how many batches a retry is looked for in, 5),
+  /// partita.demand.sequence.zero (an unknown producer must start at 0, else 45).
   std::map<std::string, std::string> settings{};
   /// Broker ids by partition, the first one leads. Empty: spread over the brokers.
   std::vector<std::vector<std::int32_t>> replicas{};
@@ -126,6 +131,7 @@ enum class stop_kind : std::uint8_t { clean, kill };
 enum class tail : std::uint8_t {
   kept,  ///< the new leader has everything the old one had
   lost,  ///< the new leader lacks what was not yet below the high watermark
+  own,   ///< the new leader has what it fetched itself: an unclean election, if it was not in sync
 };
 
 /// The control side of a simulated cluster. Made by `simulation` or as a `loopback_cluster`.
@@ -156,7 +162,22 @@ class cluster {
   // Faults of produce attempts. Scripted ones are tried in the order of their injection.
   void inject(const fault& fault);
   void inject(const fault_mix& mix);
+  /// Ends faults of all kinds and lies; what is held stays held.
   void clear_faults();
+  /// Executes what `held` faults keep, in the order of arrival. Of one partition, or of all.
+  void release_held();
+  void release_held(std::string_view topic, partition_id partition);
+  [[nodiscard]] std::size_t held() const;
+
+  // The other APIs, and what brokers say of themselves and of topics.
+  void inject(const api_fault& fault);
+  void inject(const metadata_lie& lie);
+  /// The next InitProducerId, on whatever broker, is answered with this.
+  void answer_next_id(producer_id id, producer_epoch epoch);
+  /// Offers and serves another range of versions; an empty one (1 to 0): the API is not there.
+  void offer(api which, std::int16_t first, std::int16_t last);
+  void deny(right what, std::string_view topic = {});
+  void allow(right what, std::string_view topic = {});
 
   // Brokers. A stopped broker closes its connections and its partitions move to an in-sync replica;
   // a paused one keeps them open, reads nothing, answers nothing and replicates nothing.
@@ -173,6 +194,18 @@ class cluster {
                    tail tail = tail::kept);
   /// Drops what the partition's replicas remember of producers.
   void forget_producers(std::string_view topic, partition_id partition);
+  /// Makes all replicas remember this: as if the producer's newest batch had ended so.
+  void seed_producer(std::string_view topic, partition_id partition, const producer_view& seed);
+  /// The leader and `count` - 1 of its followers stay in sync, the others neither fetch nor count.
+  /// At least as many as there are replicas: all take part again.
+  void limit_in_sync(std::string_view topic, partition_id partition, int count);
+  /// All replicas lose everything from `end` on, and what it told them of producers.
+  void roll_back(std::string_view topic, partition_id partition, partita::offset end);
+  /// A zombie: its partitions get other leaders at once, but it knows nothing of that. It goes on
+  /// serving clients by what it knew, appends what they send, and commits nothing.
+  void isolate_broker(broker_id broker);
+  /// The zombie learns what happened and gives up what the others do not have.
+  void rejoin_broker(broker_id broker);
   /// Ends every connection of a broker: by FIN, or by RST.
   void drop_connections(broker_id broker, bool reset = false);
 

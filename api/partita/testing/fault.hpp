@@ -37,6 +37,7 @@ enum class reply : std::uint8_t {
   wrong_correlation_id,  ///< the answer under another id
   truncated,             ///< a frame whose body ends too early
   garbage,               ///< a frame of random bytes (by the cluster's seed)
+  cut_answer,            ///< the first bytes of the answer, then the connection ends by RST
 };
 
 /// One fault. The first `skip_first` matching attempts pass untouched, the next `times` are hit.
@@ -45,6 +46,7 @@ struct fault {
   std::string topic{};
   std::optional<partition_id> partition{};
   std::optional<broker_id> broker{};
+  std::string value{};  ///< only attempts of batches that hold a record of this value
   int skip_first = 0;
   int times = 1;
 
@@ -53,9 +55,18 @@ struct fault {
   testing::reply reply = testing::reply::truthful;
   broker_errc code = broker_errc::none;  ///< for reply::error
   bool real_offset = false;  ///< for reply::error: the base offset of the append, not -1
+  std::optional<partita::offset> base_offset{};  ///< told whatever is true, in a success too
+  /// How many bytes of the answer are left by truncated (behind its head) and cut_answer (of the
+  /// whole frame); unset: the seed decides.
+  std::optional<std::size_t> cut_at{};
   std::chrono::milliseconds execute_after{0};  ///< the batch is executed this much later
-  std::chrono::milliseconds answer_after{0};   ///< the answer is sent this much after the execution
-  std::chrono::milliseconds throttle{0};       ///< throttle_time_ms of the answer
+  /// The connection ends by RST as soon as the request was seen; the frame is executed all the
+  /// same.
+  bool cut_first = false;
+  /// The batch is executed when cluster::release_held() says so, even if its connection is gone.
+  bool held = false;
+  std::chrono::milliseconds answer_after{0};  ///< the answer is sent this much after the execution
+  std::chrono::milliseconds throttle{0};      ///< throttle_time_ms of the answer
 };
 
 /// Random faults: each produce request of the cluster draws once per member, by the cluster's seed.
@@ -69,6 +80,8 @@ struct fault_mix {
   double delay = 0;               ///< answered late, up to `delay_max`
   double never_answer = 0;        ///< executed, no answer, the connection stays open
   double corrupt_answer = 0;      ///< wrong id, truncated or garbage
+  double execute_late = 0;  ///< the connection ends, the batch is executed up to `delay_max` later
+  double disturb_others = 0;  ///< a request of another API is refused, cut or never answered
   std::chrono::milliseconds delay_max{5000};
 };
 

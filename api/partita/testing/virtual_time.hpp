@@ -19,6 +19,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 
 namespace partita::wire {
@@ -102,6 +103,17 @@ struct link_options {
   std::size_t send_buffer_bytes = 256 * 1024;  ///< what a write takes before it pushes back
 };
 
+/// What is wrong with the way to one broker. Bytes are counted over all its connections, from now.
+struct link_fault {
+  /// The client can hand over so many more bytes; then its writes block.
+  std::optional<std::size_t> stall_after{};
+  /// So many more bytes reach the broker; then the connection that carried the last one is reset.
+  std::optional<std::size_t> cut_after{};
+  /// The same for bytes that reach the client.
+  std::optional<std::size_t> cut_answers_after{};
+  std::int64_t bytes_per_second = 0;  ///< in each direction of each connection; 0: no limit
+};
+
 struct simulation_options {
   cluster_options cluster{};
   link_options links{};
@@ -123,6 +135,8 @@ class simulation {
   /// A cut link delivers nothing, in neither direction, and refuses new connections by silence.
   void cut_link(broker_id broker);
   void heal_link(broker_id broker);
+  /// In place of what was set before; heal_link ends it.
+  void set_link_fault(broker_id broker, const link_fault& fault);
   void set_links(const link_options& options);
 
   [[nodiscard]] std::uint64_t trace_hash() const noexcept;
