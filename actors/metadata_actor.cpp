@@ -100,7 +100,10 @@ void metadata_actor::pump() {
   const instant now = home().now();
   home().cancel(timer_);
   expire_waiting();
-  if (!interesting_.empty()) arm(std::max(refreshed_at_ + settings_.max_age, now));
+  // Once it is due, what is awaited below (an answer, a connection, a backoff) calls here again; a
+  // timer that is due at once would spin until then.
+  const instant aged = refreshed_at_ + settings_.max_age;
+  if (!interesting_.empty() && aged > now) arm(aged);
   if (!needs_cluster(now)) return;
   if (connection_.is_down()) {
     if (now < connect_not_before_) return arm(connect_not_before_);
