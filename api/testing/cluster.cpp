@@ -125,6 +125,11 @@ void cluster::clear_faults() {
   core_->api_faults().clear();
 }
 
+void cluster::follow(attempt_script* script) {
+  const std::lock_guard hold{core_->lock()};
+  core_->follow(script);
+}
+
 void cluster::stop_broker(broker_id broker, stop_kind kind) {
   const guard hold{*this};
   core_->stop_broker(broker.value, kind);

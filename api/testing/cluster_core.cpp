@@ -31,6 +31,7 @@ struct cluster_core::connection {
   bool pumping = false;  // inside pump(): whoever ends a request leaves the next one to it
   bool input_ended = false;
   bool blocked = false;  // its request is never answered
+  bool silent = false;   // its answers are lost on the way
   int sends_left = 0;    // once the client is gone
 
   [[nodiscard]] std::optional<std::int32_t> next_length() const {
@@ -215,7 +216,9 @@ bool cluster_core::execute(connection& link, byte_view frame) {
 void cluster_core::reply(connection_id id, std::vector<std::byte> bytes) {
   auto* link = find(id);
   if (link == nullptr || answer_badly(id, bytes)) return;
-  if (link->sink != nullptr) {
+  if (link->silent) {
+    // Lost on the way.
+  } else if (link->sink != nullptr) {
     link->sink->send(std::move(bytes));
   } else if (link->sends_left-- <= 0) {
     close(id, true);  // the answer could not be sent: what lies behind is dropped
@@ -233,7 +236,11 @@ void cluster_core::reply_nothing(connection_id id) {
 
 void cluster_core::send_only(connection_id id, std::vector<std::byte> bytes) {
   auto* link = find(id);
-  if (link != nullptr && link->sink != nullptr) link->sink->send(std::move(bytes));
+  if (link != nullptr && link->sink != nullptr && !link->silent) link->sink->send(std::move(bytes));
+}
+
+void cluster_core::silence(connection_id id) {
+  if (auto* link = find(id)) link->silent = true;
 }
 
 void cluster_core::block(connection_id id) {

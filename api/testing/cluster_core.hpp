@@ -22,6 +22,8 @@
 #include "api/testing/produce_service.hpp"
 #include "wire/frame.hpp"
 
+#include <partita/testing/attempt.hpp>
+
 #include <functional>
 #include <map>
 #include <memory>
@@ -57,6 +59,8 @@ class cluster_core {
   [[nodiscard]] fault_plan& faults() noexcept { return faults_; }
   [[nodiscard]] api_fault_plan& api_faults() noexcept { return api_faults_; }
   [[nodiscard]] cluster_counters& counters() noexcept { return counters_; }
+  [[nodiscard]] attempt_script* script() noexcept { return script_; }
+  void follow(attempt_script* script) noexcept { script_ = script; }
 
   // Connections.
   /// 0 when the broker does not run.
@@ -97,6 +101,8 @@ class cluster_core {
   /// Sends bytes and leaves the connection blocked.
   void send_only(connection_id id, std::vector<std::byte> bytes);
   void close(connection_id id, bool reset);
+  /// Nothing is sent on this connection any more, but what arrives is executed.
+  void silence(connection_id id);
   /// The request is never answered: nothing behind it is looked at, until the client gives up.
   void block(connection_id id);
   /// The code that the connection's request is to be refused with, if a fault says so.
@@ -121,6 +127,7 @@ class cluster_core {
   api_fault_plan api_faults_;
   std::map<connection_id, api_fault> hits_;  // of the requests that are being executed
   cluster_counters counters_;
+  attempt_script* script_ = nullptr;
   std::map<connection_id, std::shared_ptr<connection>> connections_;
   connection_id last_connection_ = 0;
   std::multimap<std::int64_t, std::function<void()>> timers_;

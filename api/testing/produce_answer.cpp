@@ -24,6 +24,11 @@ void produce_service::finish(operation& work) {
     if (one.hit->base_offset) one.result.base_offset = one.hit->base_offset->value;
   }
   const auto answer = work.hit ? work.hit->reply : reply::truthful;
+  if (answer == reply::lost) {
+    core_.silence(work.connection);
+    core_.reply_nothing(work.connection);
+    return;
+  }
   if (answer == reply::never) {
     core_.block(work.connection);
     return;
@@ -54,6 +59,7 @@ void produce_service::send(const operation& work) {
     }
     return;
   }
+  tell_answered(work);
   auto bytes = encode_answer(
       response(work), work.version,
       answer == reply::wrong_correlation_id ? work.correlation_id + 1 : work.correlation_id);

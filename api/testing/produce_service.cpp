@@ -110,7 +110,10 @@ void produce_service::release_held(std::string_view topic, std::int32_t partitio
 
 void produce_service::choose_faults(operation& work) {
   for (auto& one : work.parts) {
-    one.hit = core_.faults().next({one.topic, one.index, work.broker, one.records});
+    one.number = ++last_attempt_;
+    one.hit = ask_script(work, one);
+    if (!one.hit)
+      one.hit = core_.faults().next({one.topic, one.index, work.broker, one.records});
     if (one.hit && !work.hit) work.hit = one.hit;
   }
   if (!work.hit) {
@@ -131,6 +134,7 @@ void produce_service::execute(operation& work) {
     if (one.hit && one.hit->execution == execution::skip) {
       one.settled = true;
       forge(one);
+      tell_executed(one, {});
       continue;
     }
     one.result = whole_request_refused
@@ -140,6 +144,7 @@ void produce_service::execute(operation& work) {
     if (one.result.code != broker_errc::none) ++counters.batches_refused;
     if (one.result.deduplicated) ++counters.batches_deduplicated;
     if (one.result.committed_at >= 0 && !one.result.deduplicated) ++counters.batches_appended;
+    tell_executed(one, one.result);
     // A fault that shows no true answer needs no commit to show it.
     const bool true_answer =
         !one.hit || one.hit->reply == reply::truthful || one.hit->reply == reply::close_after;

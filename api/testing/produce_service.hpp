@@ -44,6 +44,7 @@ class produce_service {
 
  private:
   struct part {
+    std::uint64_t number = 0;  // of the attempt
     std::string topic;
     partita::topic_id id;
     std::int32_t index = -1;
@@ -70,6 +71,9 @@ class produce_service {
 
   static std::vector<part> take_parts(const wire::produce_request& request, std::int16_t version);
   void choose_faults(operation& work);
+  std::optional<fault> ask_script(const operation& work, const part& one);
+  void tell_executed(const part& one, const produce_result& result);
+  void tell_answered(const operation& work);
   void execute(operation& work);
   produce_result append(operation& work, part& one);
   std::optional<produce_result> check_request(const operation& work, part& one,
@@ -87,6 +91,7 @@ class produce_service {
   std::list<operation> waiting_;
   std::list<operation> held_;
   std::uint64_t last_number_ = 0;
+  std::uint64_t last_attempt_ = 0;
 };
 
 }  // namespace partita::testing

@@ -27,10 +27,18 @@ void simulated_link::connect(std::string_view host, std::uint16_t port,
     });
     return;
   }
+  knock(network_.time_.now() + limit, std::chrono::seconds{1});
+}
+
+// As TCP does it: a first packet that is lost is sent again after one second, two, four ...
+void simulated_link::knock(virtual_time::duration deadline, virtual_time::duration pause) {
+  auto self = shared_from_this();
   if (network_.is_cut(broker_)) {
-    network_.time_.after(limit, [self] {
-      if (self->events_ != nullptr)
-        self->events_->on_connect_failed(failure(client_errc::connection_timeout, self->peer_));
+    const auto now = network_.time_.now();
+    network_.time_.after(std::min(pause, deadline - now), [self, deadline, pause] {
+      if (self->events_ == nullptr) return;
+      if (self->network_.time_.now() < deadline) return self->knock(deadline, 2 * pause);
+      self->events_->on_connect_failed(failure(client_errc::connection_timeout, self->peer_));
     });
     return;
   }
@@ -38,7 +46,8 @@ void simulated_link::connect(std::string_view host, std::uint16_t port,
     if (self->events_ == nullptr) return;
     {
       const std::lock_guard hold{self->network_.core_.lock()};
-      self->id_ = self->network_.core_.open(self->broker_, *self);
+      const bool refused = self->network_.refused_.contains(self->broker_);
+      self->id_ = refused ? 0 : self->network_.core_.open(self->broker_, *self);
     }
     if (self->id_ == 0) {
       self->events_->on_connect_failed(failure(client_errc::connection_refused, self->peer_));

@@ -50,6 +50,7 @@ class simulated_link final : public connection_sink,
   };
 
   void put(direction& way, kind what, std::vector<std::byte> bytes);
+  void knock(virtual_time::duration deadline, virtual_time::duration pause);
   void put_split(direction& way, std::vector<std::byte> bytes);
   void put_slowly(direction& way, const std::vector<std::byte>& bytes, std::int64_t per_second);
   /// Shortens what arrives to what a link fault lets through; true: the connection ends then.

@@ -97,6 +97,7 @@ void simulated_network::set_fault(std::int32_t broker, const link_fault& fault) 
 void simulated_network::heal(std::int32_t broker) {
   cut_.erase(broker);
   faults_.erase(broker);
+  refused_.erase(broker);
   for (auto at = links_.begin(); at != links_.end();) {
     if (const auto link = at->second.lock()) {
       if (link->broker() == broker) link->resume();

@@ -35,6 +35,7 @@ class simulated_network final : public wire::transport {
 
   void set(const link_options& options) { options_ = options; }
   void cut(std::int32_t broker) { cut_.insert(broker); }
+  void refuse(std::int32_t broker) { refused_.insert(broker); }
   void heal(std::int32_t broker);
   void set_fault(std::int32_t broker, const link_fault& fault);
 
@@ -54,6 +55,7 @@ class simulated_network final : public wire::transport {
   std::function<void()> changed_;
   std::set<std::int32_t> cut_;
   std::map<std::int32_t, link_fault> faults_;
+  std::set<std::int32_t> refused_;
   std::uint64_t last_link_ = 0;
   std::map<std::uint64_t, std::weak_ptr<simulated_link>> links_;
 };

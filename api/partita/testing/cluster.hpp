@@ -16,6 +16,7 @@
 #include <partita/outcome.hpp>
 #include <partita/record.hpp>
 #include <partita/testing/api_fault.hpp>
+#include <partita/testing/attempt.hpp>
 #include <partita/testing/fault.hpp>
 
 #include <chrono>
@@ -178,6 +179,8 @@ class cluster {
   void offer(api which, std::int16_t first, std::int16_t last);
   void deny(right what, std::string_view topic = {});
   void allow(right what, std::string_view topic = {});
+  /// Tells the script of every attempt and asks it first; null ends that. It must outlive its use.
+  void follow(attempt_script* script);
 
   // Brokers. A stopped broker closes its connections and its partitions move to an in-sync replica;
   // a paused one keeps them open, reads nothing, answers nothing and replicates nothing.

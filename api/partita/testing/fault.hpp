@@ -34,6 +34,8 @@ enum class reply : std::uint8_t {
   close_after,   ///< the answer, then the end of the connection
   reset,         ///< the connection ends by RST without an answer
   never,         ///< no answer; the connection stays open and blocked, as behind a stuck handler
+  lost,          ///< the answer is lost on the way, as every later one of the connection; what
+                 ///< arrives on it is executed
   wrong_correlation_id,  ///< the answer under another id
   truncated,             ///< a frame whose body ends too early
   garbage,               ///< a frame of random bytes (by the cluster's seed)

@@ -134,6 +134,9 @@ class simulation {
 
   /// A cut link delivers nothing, in neither direction, and refuses new connections by silence.
   void cut_link(broker_id broker);
+  /// New connections to the broker are refused; those that exist stay.
+  void refuse_link(broker_id broker);
+  /// Ends both.
   void heal_link(broker_id broker);
   /// In place of what was set before; heal_link ends it.
   void set_link_fault(broker_id broker, const link_fault& fault);
