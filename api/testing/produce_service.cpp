@@ -112,8 +112,7 @@ void produce_service::choose_faults(operation& work) {
   for (auto& one : work.parts) {
     one.number = ++last_attempt_;
     one.hit = ask_script(work, one);
-    if (!one.hit)
-      one.hit = core_.faults().next({one.topic, one.index, work.broker, one.records});
+    if (!one.hit) one.hit = core_.faults().next({one.topic, one.index, work.broker, one.records});
     if (one.hit && !work.hit) work.hit = one.hit;
   }
   if (!work.hit) {

@@ -1,0 +1,189 @@
+// TIME: deadlines, close, flush, pause.
+#include "tests/sim/stage.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace partita::testing {
+namespace {
+
+SCENARIO_TIMED(fault_time, time_01_silent_peer_deadline) {
+  s.set().delivery_timeout = 2s;
+  s.set().request_timeout = 2s;
+  s.broker("A#1 ->stuck");
+  s.produce("A");
+  s.when("A#1 seen");
+  s.silent(1);
+  s.right("A=U");
+  EXPECT_GE(s.took("A"), 2s);
+  EXPECT_LE(s.took("A"), 2100ms);
+}
+
+SCENARIO_TIMED(fault_time, time_02_never_sent_deadline) {
+  s.set().delivery_timeout = 2s;
+  s.start();
+  s.refuse_all();
+  s.produce("A");
+  s.right("A=N");
+  EXPECT_GE(s.took("A"), 2s);
+  EXPECT_LE(s.took("A"), 2100ms);
+  s.run(3s);
+  s.ok_all();
+  s.run(10s);
+  EXPECT_EQ(s.sends("A"), 0U);
+  s.right("log=");
+}
+
+SCENARIO(fault_time, time_06_linger_inside_deadline) {
+  producer_config config;
+  config.bootstrap_servers = "b:9092";
+  config.linger = 1s;
+  config.delivery_timeout = 500ms;
+  config.request_timeout = 400ms;
+  const std::string text = validate(config).message();
+  EXPECT_NE(text.find("linger.ms"), std::string::npos) << text;
+  EXPECT_NE(text.find("delivery.timeout.ms"), std::string::npos) << text;
+}
+
+void time_07(stage& s, int retries, std::size_t sends) {
+  s.set().retries = retries;
+  s.set().enable_idempotence = true;
+  s.broker("A#n ->19");
+  s.produce("A");
+  s.right("A=N, log=");
+  EXPECT_EQ(s.sends("A"), sends);
+}
+SCENARIO(fault_time, time_07_attempt_count_exact_retries_1) { time_07(s, 1, 2); }
+SCENARIO(fault_time, time_07_attempt_count_exact_retries_3) { time_07(s, 3, 4); }
+SCENARIO(fault_time, time_07_attempt_count_exact_retries_0) {
+  s.set().enable_idempotence = false;
+  s.set().retries = 0;
+  s.broker("A#n ->19");
+  s.produce("A");
+  s.right("A=N, log=");
+  EXPECT_EQ(s.sends("A"), 1U);
+}
+
+SCENARIO_TIMED(fault_time, time_08_admission_deadline) {
+  s.set().buffer_memory_bytes = 1100;
+  s.set().batch_size_bytes = 1000;
+  s.set().max_block = 1s;
+  s.broker("F#n ->stuck");
+  s.produce("F", {.padding = 600});
+  s.produce("B", {.padding = 600, .waits = true});
+  s.right("B=N");
+  EXPECT_EQ(s.code("B"), client_errc::admission_timeout);
+  EXPECT_EQ(s.failure("B").ended_by, limit::admission_timeout);
+  EXPECT_GE(s.took("B"), 1s);
+  EXPECT_LE(s.took("B"), 1100ms);
+}
+
+SCENARIO_TIMED(fault_time, time_12_destroy_with_pending) {
+  s.start();
+  s.refuse(2);
+  s.broker("D#n ->stuck, E#n ->stuck");
+  s.produce("A@p1 B@p1 C@p1 D@p0 E@p0");
+  s.when("D#1 seen");
+  s.run(5ms);
+  s.destroy();
+  s.right("A=N, B=N, C=N, D=U, E=U");
+}
+
+tally time_13(stage& s, std::chrono::milliseconds deadline) {
+  for (int i = 0; i < 100; ++i) s.produce("r" + std::to_string(i));
+  const auto before = s.now();
+  const close_report report = s.close(deadline);
+  EXPECT_LE(s.now() - before, deadline + 100ms);
+  EXPECT_EQ(report.answered.total(), 100U);
+  return report.answered;
+}
+SCENARIO_TIMED(fault_time, time_13_close_unreachable_a) {
+  s.start();
+  s.refuse_all();
+  EXPECT_EQ(time_13(s, 2s).not_written, 100U);
+}
+SCENARIO_TIMED(fault_time, time_13_close_unreachable_b) {
+  s.start();
+  for (int b = 1; b <= 3; ++b) s.silent(b);
+  EXPECT_EQ(time_13(s, 2s).delivered, 0U);
+}
+SCENARIO_TIMED(fault_time, time_13_close_unreachable_c) {
+  s.start();
+  s.hold_outcomes();
+  for (int i = 0; i < 100; ++i) s.produce("r" + std::to_string(i), {.waits = true});
+  const close_report report = s.close(2s);
+  EXPECT_EQ(report.answered, (tally{100, 0, 0}));
+  s.release_outcomes();
+  s.right("r0=D, r99=D");
+}
+SCENARIO_TIMED(fault_time, time_13_close_unreachable_d) {
+  s.start();
+  s.refuse_all();
+  time_13(s, 0ms);
+}
+
+SCENARIO_SEEDS(fault_time, time_14_produce_during_close, 1000) {
+  s.start();
+  const auto stop = std::chrono::microseconds(s.draws().below(4000));
+  bool closed = false;
+  std::optional<operation<close_report>> closing;
+  int next = 0;
+  const auto begun = s.now();
+  while (next < 60) {
+    s.produce("r" + std::to_string(next++) + "@p" + std::to_string(s.draws().below(3)));
+    if (s.draws().chance(0.6)) s.run(std::chrono::microseconds(s.draws().below(200)));
+    if (!closed && s.now() - begun >= stop) {
+      closing.emplace(s.producer().close(2s));
+      closed = true;
+    }
+  }
+  if (!closing) closing.emplace(s.producer().close(2s));
+  EXPECT_TRUE(s.until([&] { return closing->done(); }, 3s));
+  s.await_all();
+  for (int i = 0; i < next; ++i) {
+    const std::string name = "r" + std::to_string(i);
+    if (s.letter(name) == "N") EXPECT_EQ(s.code(name), client_errc::closed);
+  }
+}
+
+SCENARIO(fault_time, time_16_flush_is_a_barrier) {
+  s.set().on_failure = failure_policy::skip;
+  s.start();
+  s.produce("A");
+  operation<tally> flushed = s.producer().flush();
+  for (int i = 0; i < 50; ++i) s.broker("r" + std::to_string(i) + "#1 ->87");
+  for (int i = 0; i < 50; ++i) s.produce("r" + std::to_string(i));
+  // The flush waits for A only, whatever comes of the others.
+  EXPECT_TRUE(s.until([&] { return flushed.done(); }, 1s));
+  EXPECT_EQ(std::move(flushed).get(), (tally{1, 0, 0}));
+  s.right("A=D");
+}
+
+SCENARIO_TIMED(fault_time, time_17_flush_ends_linger_a) {
+  s.cold();
+  s.set().linger = 5s;
+  s.set().batch_records_max = 100;
+  s.produce("A");
+  EXPECT_EQ(s.flush(), (tally{1, 0, 0}));
+  EXPECT_LT(s.took("A"), 100ms);
+}
+SCENARIO_TIMED(fault_time, time_23_pause_keeps_accepting) {
+  s.set().on_failure = failure_policy::skip;
+  s.set().delivery_timeout = 2s;
+  s.start();
+  s.pause();
+  s.produce("B");
+  s.run(1500ms);
+  s.produce("A");
+  s.run(1s);
+  EXPECT_EQ(s.all_attempts().size(), 0U);
+  s.right("B=N");
+  EXPECT_LE(s.took("B"), 2100ms);
+  s.resume();
+  s.produce("C");
+  s.right("A=D, C=D, log=A C");
+}
+
+}  // namespace
+}  // namespace partita::testing
