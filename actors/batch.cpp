@@ -54,6 +54,9 @@ void batch::reset() {
   same_code_repeats = 0;
   last_code = broker_errc::none;
   last_cause = {};
+  broker_text.clear();
+  faults.clear();
+  too_large = false;
   hopeless.reset();
   acknowledged_offset.reset();
   log_append_time_ms = -1;
@@ -131,6 +134,10 @@ std::size_t batch::records_before(std::uint64_t ordinal) const noexcept {
 
 std::size_t batch::size() const noexcept { return frozen_ ? sealed_.size() : builder_.size(); }
 
+std::size_t batch::uncompressed_size() const noexcept {
+  return frozen_ ? sealed_.uncompressed_size() : builder_.size();
+}
+
 std::int64_t batch::base_timestamp() const noexcept {
   return frozen_ ? sealed_.base_timestamp() : builder_.base_timestamp();
 }
@@ -192,6 +199,9 @@ void batch::resubmit(completion_target* target, std::uint64_t first_index, std::
   }
   attempts = {};
   doubted_before_last = false;
+  broker_text.clear();
+  faults.clear();
+  too_large = false;
   hopeless.reset();
   acknowledged_offset.reset();
   log_append_time_ms = -1;

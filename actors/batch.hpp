@@ -30,6 +30,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <vector>
 
@@ -49,6 +50,12 @@ struct attempt_note {
   attempt_end end;
   std::int64_t log_append_time_ms = -1;
   std::error_code cause;  ///< of an attempt that ended without an answer
+};
+
+/// A record that the broker refused by itself (KIP-467).
+struct record_fault {
+  std::uint32_t position = 0;
+  std::string text;  ///< the broker's; may be empty
 };
 
 class batch final : public command {
@@ -82,6 +89,8 @@ class batch final : public command {
   [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
   /// What it takes of a request, before compression while it is open.
   [[nodiscard]] std::size_t size() const noexcept;
+  /// What it takes before compression.
+  [[nodiscard]] std::size_t uncompressed_size() const noexcept;
   /// What its records hold of the budget.
   [[nodiscard]] std::size_t cost() const noexcept { return cost_; }
   [[nodiscard]] std::uint64_t first_ordinal() const noexcept { return first_ordinal_; }
@@ -126,6 +135,9 @@ class batch final : public command {
   int same_code_repeats = 0;
   broker_errc last_code = broker_errc::none;
   std::error_code last_cause;
+  std::string broker_text;           ///< the last answer's words
+  std::vector<record_fault> faults;  ///< the last answer's, by position
+  bool too_large = false;            ///< refused for its size: must be cut before it is sent again
   std::optional<attempt_note> hopeless;  ///< an answer that ends it as soon as it is the oldest
   std::optional<offset> acknowledged_offset;
   std::int64_t log_append_time_ms = -1;

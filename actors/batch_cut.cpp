@@ -37,7 +37,7 @@ void batch::split_front(std::size_t moved, batch& front) {
 void batch::split_half(batch& front) {
   PARTITA_ASSERT(entries_.size() > 1, entries_.size());
   const std::size_t last = entries_.size() - 1;
-  const std::size_t half = (frozen_ ? sealed_.uncompressed_size() : builder_.size()) / 2;
+  const std::size_t half = uncompressed_size() / 2;
   cut([=](std::size_t index,
           std::size_t before) { return index == 0 || (index < last && before < half); },
       front);

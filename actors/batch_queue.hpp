@@ -35,6 +35,14 @@ class batch_queue {
     ++size_;
   }
 
+  void push_front(batch& added) {
+    PARTITA_ASSERT(added.next_in_queue == nullptr);
+    added.next_in_queue = first_;
+    first_ = &added;
+    if (last_ == nullptr) last_ = &added;
+    ++size_;
+  }
+
   /// Behind everything that was produced before it.
   void insert_by_order(batch& added) {
     PARTITA_ASSERT(added.next_in_queue == nullptr);

@@ -123,9 +123,11 @@ void metadata_actor::make_partitions(topic_route& route, known_topic& known,
   for (std::size_t i = known.partitions.size(); i < facts.partitions.size(); ++i) {
     broker_entry* leader = broker_for(facts.partitions[i].leader);
     lane& where = leader == nullptr ? home() : *leader->actor->self_lane();
+    partition_settings settings = settings_.partition;
+    settings.fitting = route.fitting;
     auto body = std::make_unique<partition_actor>(route.name(), facts.id,
                                                   partition_id(static_cast<std::int32_t>(i)),
-                                                  settings_.partition, shared_, *this);
+                                                  settings, shared_, *this);
     known_partition made;
     made.actor = body.get();
     made.handle = actors_.spawn(std::move(body), where);

@@ -304,8 +304,8 @@ failed partition_actor::describe_failure(const batch& done, std::size_t index) c
 }
 
 failed partition_actor::make_failed(const failure_facts& facts, ticket first) const {
-  return {facts.fate, facts.code, facts.cause,    facts.ended_by,
-          topic_,     index_,     facts.attempts, first};
+  return {facts.fate, facts.code,     facts.cause, facts.ended_by, topic_,
+          index_,     facts.attempts, first,       facts.detail};
 }
 
 // The rest of the effects

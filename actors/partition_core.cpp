@@ -28,6 +28,7 @@ partition_core::partition_core(const partition_settings& settings, partition_eff
       effects_(effects),
       numbering_(settings.idempotent ? numbering::absent : numbering::none_needed) {
   settings_.max_in_flight = std::clamp(settings_.max_in_flight, 1, in_flight_max);
+  if (settings_.fitting == nullptr) settings_.fitting = std::make_shared<fitting_size>();
 }
 
 partition_core::~partition_core() {
@@ -59,7 +60,7 @@ void partition_core::append(const record_node& node, instant now) {
   deadline = newest_deadline_ = std::max(deadline, newest_deadline_);
   batch* tail = open_.back();
   if (tail == nullptr || new_batch_wanted_ ||
-      !tail->fits(node, settings_.batch_bytes_max, settings_.batch_records_max)) {
+      !tail->fits(node, batch_bytes_now(now), settings_.batch_records_max)) {
     tail = effects_.new_batch();
     open_.push_back(*tail);
     new_batch_wanted_ = false;
@@ -211,6 +212,8 @@ batch* partition_core::next_to_send(std::uint64_t connection, instant now) {
   if (settings_.idempotent && !write_is_sound(*next, now)) return nullptr;
   next->enter(batch_state::in_flight);
   next->footing = footing_;
+  next->faults.clear();
+  next->broker_text.clear();
   next->attempts.begun();
   ++outstanding_;
   return next;
@@ -264,6 +267,7 @@ std::optional<instant> partition_core::next_event(instant now) const {
 
 void partition_core::settle(instant now) {
   bump_when_drained(now);
+  cut_to_fit(now);
   if (numbering_ == numbering::absent && !open_.empty() && passes_gate(*open_.front()))
     ask_for_producer_id();
   if (const std::size_t bytes = next_bytes(now)) effects_.ready(bytes);

@@ -41,6 +41,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace partita::actors {
@@ -142,9 +143,18 @@ class partition_core {
   [[nodiscard]] failure_facts facts_of_hopeless(const batch& head, instant now) const;
   void apply_policy(std::uint64_t ordinal, const failure_facts& facts);
   void halt(std::uint64_t ordinal, std::error_code cause);
+  void separate_at(std::uint64_t ordinal);
   void expire_unsent(instant now);
   [[nodiscard]] bool expire_front(instant now);
   void note_held_expiry() noexcept;
+
+  [[nodiscard]] std::size_t batch_bytes_now(instant now) const noexcept;
+  void cut_to_fit(instant now);
+  void free_for_cutting(batch& refused);
+  void note_single_too_large(const batch& refused, instant now) noexcept;
+  [[nodiscard]] std::string detail_of(const batch& refused) const;
+  [[nodiscard]] bool is_blamed_in_part(const batch& refused, instant now) const noexcept;
+  void fail_blamed(batch& refused);
 
   void start_fencing() noexcept;
   void bump_when_drained(instant now);

@@ -74,6 +74,7 @@ void partition_core::accept(batch& sent, const attempt_note& note, instant now) 
     sent.hopeless = attempt_note{attempt_end::answer_lost(), -1, client_errc::invariant_broken};
     return;
   }
+  settings_.fitting->taken(sent.size());
   sent.acknowledged_offset = at;
   // A deduplicated retry is answered with the stored batch's largest timestamp, on CreateTime
   // topics too (DEDUP-04): it is the records' own, not the broker's.
@@ -131,8 +132,13 @@ void partition_core::decide(batch& sent, const attempt_note& note, instant now) 
     case retry_action::bump_and_resend:
       start_fencing();
       break;
-    case retry_action::split:  // answered as too large until batches are split (KIP-126)
+    case retry_action::split:
+      settings_.fitting->refused(sent.size());
+      sent.too_large = true;
+      free_for_cutting(sent);
+      break;
     case retry_action::give_up:
+      note_single_too_large(sent, now);
       sent.hopeless = note;
       break;
   }
@@ -144,6 +150,9 @@ void partition_core::finish_heads(instant now) {
     if (head.state() == batch_state::delivered) {
       unfinished_.pop_front();
       complete_delivered(head);
+    } else if (is_blamed_in_part(head, now)) {
+      unfinished_.pop_front();
+      fail_blamed(head);
     } else if (head.hopeless) {
       give_up(head, facts_of_hopeless(head, now));
     } else {

@@ -66,11 +66,12 @@ void partition_core::apply_policy(std::uint64_t ordinal, const failure_facts& fa
 void partition_core::halt(std::uint64_t ordinal, std::error_code cause) {
   if (gate_ == gate::halted) {
     halt_ordinal_ = std::min(halt_ordinal_, ordinal);
-    return;
+    return separate_at(halt_ordinal_);
   }
   gate_ = gate::halted;
   halt_ordinal_ = ordinal;
   halt_cause_ = cause;
+  separate_at(ordinal);
   effects_.halted(cause);
 }
 
@@ -82,7 +83,7 @@ failure_facts partition_core::facts_of_hopeless(const batch& head, instant now) 
   const std::error_code cause = head.hopeless->cause;
   if (head.deadline() <= now)
     return {fate_of(head), client_errc::delivery_timeout, cause, limit::delivery_timeout, attempts};
-  return {fate_of(head), cause, cause, limit::none, attempts};
+  return {fate_of(head), cause, cause, limit::none, attempts, detail_of(head)};
 }
 
 /// The oldest batch ends here. If it was ever sent its tuple is spent, so the epoch ends with it.
@@ -188,6 +189,8 @@ void partition_core::unseal_survivors(instant now) {
     const bool last = &next == last_doubtful;
     if (next.state() == batch_state::delivered) {
       complete_delivered(next);
+    } else if (!older && is_blamed_in_part(next, now)) {
+      fail_blamed(next);
     } else if (next.hopeless) {
       ledger_.abandoned(tuple_of(next));
       fail(next, facts_of_hopeless(next, now));

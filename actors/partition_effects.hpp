@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <system_error>
 
 namespace partita::actors {
@@ -29,6 +30,7 @@ struct failure_facts {
   std::error_code cause;
   limit ended_by = limit::none;
   int attempts = 0;
+  std::string detail{};  ///< in words: the broker's, or sizes
 };
 
 class partition_effects {

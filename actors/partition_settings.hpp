@@ -3,6 +3,7 @@
 
 #include "wire/compression.hpp"
 
+#include "actors/fitting_size.hpp"
 #include "actors/instant.hpp"
 
 #include <partita/config.hpp>
@@ -12,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 
 namespace partita::actors {
 
@@ -33,6 +35,8 @@ struct partition_settings {
   /// the broker forgets producers by record timestamps (L10 c).
   std::chrono::milliseconds state_horizon = std::chrono::hours(1);
   bool new_producer_id_on_bump = false;
+  /// Shared by the partitions of a topic; absent: the partition's own.
+  std::shared_ptr<fitting_size> fitting;
 };
 
 }  // namespace partita::actors

@@ -3,6 +3,32 @@
 #include <algorithm>
 
 namespace partita::actors {
+namespace {
+
+/// A peer's words are kept for the failures of the records; not without end.
+std::string kept_text(const std::optional<std::string>& text) {
+  constexpr std::size_t length_max = 500;
+  return text ? text->substr(0, length_max) : std::string();
+}
+
+/// What a refusal says about single records; positions that the batch does not have are dropped.
+void note_words(batch& sent, const wire::produce_response::partition_answer& answer) {
+  sent.broker_text = kept_text(answer.error_message);
+  sent.faults.clear();
+  if (answer.error_code == broker_errc::none) return;
+  for (const auto& each : answer.record_errors)
+    if (each.batch_index >= 0 && static_cast<std::size_t>(each.batch_index) < sent.count())
+      sent.faults.push_back(
+          {static_cast<std::uint32_t>(each.batch_index), kept_text(each.message)});
+  std::stable_sort(sent.faults.begin(), sent.faults.end(),
+                   [](const auto& a, const auto& b) { return a.position < b.position; });
+  const auto doubles =
+      std::unique(sent.faults.begin(), sent.faults.end(),
+                  [](const auto& a, const auto& b) { return a.position == b.position; });
+  sent.faults.erase(doubles, sent.faults.end());
+}
+
+}  // namespace
 
 bool produce_exchange::ids_known() const noexcept {
   return std::all_of(topics_.begin(), topics_.end(),
@@ -74,6 +100,7 @@ std::string produce_exchange::match(const wire::produce_response& answer,
                asked->name + "'";
       sent.note = attempt_note{attempt_end::answered(partition.error_code, partition.base_offset),
                                partition.log_append_time_ms, partition.error_code};
+      note_words(sent, partition);
       expected = at + 1;
     }
   }

@@ -17,6 +17,7 @@
 
 #include "actors/actor_cell.hpp"
 #include "actors/completion.hpp"
+#include "actors/fitting_size.hpp"
 #include "actors/record_node.hpp"
 #include "actors/instant.hpp"
 #include "actors/timer_wheel.hpp"
@@ -86,6 +87,7 @@ class topic_route {
   [[nodiscard]] record_router& router() noexcept { return *router_; }
   /// The metadata actor was told that somebody waits here; it takes the mark away when nobody does.
   std::atomic<bool> wanted{false};
+  const std::shared_ptr<fitting_size> fitting = std::make_shared<fitting_size>();
 
   /// Waits in line. `published`: the table is there now, send it directly; the node is still the
   /// caller's.

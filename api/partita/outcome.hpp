@@ -61,6 +61,7 @@ struct failed {
   partition_id partition;  ///< not known() when the record never got one
   int attempts = 0;        ///< how often its batch was handed to a connection
   partita::ticket ticket;  ///< set when the fate is unknown
+  std::string detail{};    ///< in words, where there are any: what the broker said, or sizes
 };
 
 /// The answer to one record, given exactly once.

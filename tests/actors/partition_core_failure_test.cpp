@@ -102,16 +102,6 @@ TEST(PartitionCore, WhereFailuresAreSkippedTheNextRecordsGoOn) {
   EXPECT_EQ(b.told(3), "delivered@1");
 }
 
-TEST(PartitionCore, ABatchThatIsTooLargeFails) {
-  partition_bench b(skipping());
-  b.started();
-  b.produce(2);
-
-  b.answer(b.send(), 10);
-
-  EXPECT_EQ(b.told(1), "not_written kafka:10");
-}
-
 TEST(PartitionCore, AnAnswerThatProvesNothingAfterDoubtNeverMakesItNotWritten) {
   partition_bench b(skipping());
   b.started();
@@ -550,8 +540,6 @@ INSTANTIATE_TEST_SUITE_P(
                           "unknown delivery_timeout"},
                       way{"Surrendered", [](partition_bench& b) { b.answer(b.send(), 29); },
                           "not_written kafka:29"},
-                      way{"TooLarge", [](partition_bench& b) { b.answer(b.send(), 18); },
-                          "not_written kafka:18"},
                       way{"LogLost",
                           [](partition_bench& b) {
                             b.lose(b.send());

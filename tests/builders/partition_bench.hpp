@@ -272,6 +272,8 @@ class partition_bench : public actors::partition_effects {
   int ids_asked = 0;  ///< since the last grant
   int refreshes = 0;
   bool is_ready = false;
+  std::string last_detail;           ///< of the last failure
+  std::vector<std::string> details;  ///< of all failures
   double next_draw = 0.5;
 
   // partition_effects
@@ -287,6 +289,7 @@ class partition_bench : public actors::partition_effects {
       done.first_ticket = next_ticket_;
       next_ticket_ += done.count();
     }
+    details.push_back(last_detail = facts.detail);
     for (const actors::completion_entry& each : done.entries()) tell(done, each, name_of(facts));
   }
   void complete_refused(const actors::record_node& node,
@@ -408,6 +411,7 @@ class partition_bench : public actors::partition_effects {
     turn();
     told_.clear();
     events.clear();
+    details.clear();
     next_number_ = 0;
   }
 

@@ -1,0 +1,132 @@
+// Batches that the broker refuses in part: too large as a whole (KIP-126), or with records at fault
+// among innocent ones (KIP-467). Only batches that were never in doubt are cut.
+#include "actors/partition_core.hpp"
+
+#include <partita/contract.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace partita::actors {
+namespace {
+
+/// A hostile answer may blame every record in words of its own.
+constexpr std::size_t blamed_alone_max = 100;
+
+bool says_too_large(broker_errc code) noexcept {
+  return code == broker_errc::message_too_large || code == broker_errc::record_list_too_large;
+}
+
+bool blames_records(broker_errc code) noexcept {
+  return code == broker_errc::invalid_record || code == broker_errc::invalid_timestamp;
+}
+
+}  // namespace
+
+// Too large
+
+std::size_t partition_core::batch_bytes_now(instant now) const noexcept {
+  return std::min(settings_.batch_bytes_max, settings_.fitting->limit(now));
+}
+
+/// Halves what will be sent next until it fits what the topic's brokers are known to take. Halves
+/// of one refused batch are so cut further by the refusal of the first of them.
+void partition_core::cut_to_fit(instant now) {
+  while (!open_.empty()) {
+    batch& front = *open_.front();
+    if (front.count() < 2) return;
+    if (!front.too_large && front.uncompressed_size() <= settings_.fitting->limit(now)) return;
+    const bool refused = std::exchange(front.too_large, false);
+    batch& half = *effects_.new_batch();
+    front.split_half(half);
+    if (refused)
+      settings_.fitting->lower(std::max(half.uncompressed_size(), front.uncompressed_size()), now);
+    open_.push_front(half);
+  }
+}
+
+/// Proven unwritten: its tuple ends with the epoch, and it goes back to what was never sent.
+void partition_core::free_for_cutting(batch& refused) {
+  if (settings_.idempotent) return start_fencing();
+  PARTITA_ASSERT(&refused == unfinished_.front());  // one at a time
+  unfinished_.pop_front();
+  refused.enter(batch_state::sealed);
+  open_.insert_by_order(refused);
+}
+
+void partition_core::note_single_too_large(const batch& refused, instant now) noexcept {
+  if (refused.count() != 1 || !says_too_large(refused.last_code)) return;
+  settings_.fitting->refused(refused.size());
+  settings_.fitting->lower(refused.uncompressed_size() - 1, now);
+}
+
+/// In words: what the broker said, and of a record that does not fit its size and what is known of
+/// the limit.
+std::string partition_core::detail_of(const batch& refused) const {
+  if (refused.count() != 1 || !says_too_large(refused.last_code)) return refused.broker_text;
+  std::string words = "the batch of this record alone has " + std::to_string(refused.size()) +
+                      " bytes, which is above the topic's max.message.bytes";
+  if (const std::size_t taken = settings_.fitting->largest_taken(); taken != 0)
+    words += "; one of " + std::to_string(taken) + " bytes was taken";
+  return refused.broker_text.empty() ? words : words + ": " + refused.broker_text;
+}
+
+// Records at fault
+
+bool partition_core::is_blamed_in_part(const batch& refused, instant now) const noexcept {
+  return refused.hopeless && refused.hopeless->end.stage == attempt_stage::answered &&
+         blames_records(refused.hopeless->end.code) && !refused.attempts.in_doubt() &&
+         !refused.attempts.under_way() && !refused.faults.empty() &&
+         refused.faults.size() < refused.count() && refused.deadline() > now;
+}
+
+/// The records at fault fail; the rest is a new batch for the next epoch, in its old place.
+void partition_core::fail_blamed(batch& refused) {
+  const std::vector<record_fault> faults = std::exchange(refused.faults, {});
+  const broker_errc code = refused.hopeless->end.code;
+  const int attempts = refused.attempts.attempts();
+  const std::string text = std::exchange(refused.broker_text, {});
+  if (settings_.idempotent) ledger_.release_unwritten(tuple_of(refused));
+  start_fencing();
+  refused.enter(batch_state::sealed);
+  refused.hopeless.reset();
+  batch* guilty = effects_.new_batch();
+  refused.extract(
+      [&](std::size_t index, const completion_entry&) {
+        return std::binary_search(
+            faults.begin(), faults.end(), record_fault{static_cast<std::uint32_t>(index), {}},
+            [](const auto& a, const auto& b) { return a.position < b.position; });
+      },
+      *guilty);
+  PARTITA_ASSERT(guilty->count() == faults.size(), guilty->count(), faults.size());
+  open_.insert_by_order(refused);
+  for (std::size_t i = 0; guilty != nullptr; ++i) {
+    batch* next = std::exchange(guilty, nullptr);
+    if (next->count() > 1 && i < blamed_alone_max) {
+      guilty = next;
+      next = effects_.new_batch();
+      guilty->split_front(1, *next);
+    }
+    failure_facts facts{fate::not_written, code, code, limit::none, attempts};
+    facts.detail = next->count() == 1 && !faults[i].text.empty() ? faults[i].text : text;
+    fail(*next, facts);
+  }
+}
+
+// At a halt
+
+/// What was produced before the record passes a halt, so no batch may lie on both sides of it.
+void partition_core::separate_at(std::uint64_t ordinal) {
+  for (batch* at = open_.front(); at != nullptr; at = batch_queue::after(*at)) {
+    const std::size_t before = at->records_before(ordinal);
+    if (before == 0 || before == at->count()) continue;
+    batch& front = *effects_.new_batch();
+    at->split_front(before, front);
+    open_.insert_by_order(front);
+    return separate_at(ordinal);
+  }
+}
+
+}  // namespace partita::actors
