@@ -65,7 +65,12 @@ void batch::reset() {
   failure = {fate::unknown, {}, {}, limit::none, 0};
   first_ticket = 0;
   doubted_before_last = false;
+  returning = false;
   orphaned = false;
+  first_deadline_ = instant::max();
+  last_deadline_ = {};
+  mixed_ = false;
+  answered_count_ = 0;
 }
 
 void batch::enter(batch_state next) {
@@ -87,17 +92,23 @@ void batch::append(const record_node& node, std::uint64_t ordinal, instant deadl
   PARTITA_ASSERT(state_ == batch_state::open && !frozen_, static_cast<int>(state_));
   if (entries_.empty()) {
     first_ordinal_ = ordinal;
-    deadline_ = deadline;
+    deadline_ = last_deadline_ = deadline;
     opened_at_ = now;
   }
   PARTITA_ASSERT(entries_.empty() || ordinal > ordinal_of(entries_.size() - 1), ordinal);
   builder_.append(node.timestamp_ms, node.tail());
-  const auto later = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - deadline_);
+  using milliseconds = std::chrono::milliseconds;
+  using limits = std::numeric_limits<std::int32_t>;
+  const auto later = std::clamp<std::int64_t>(
+      std::chrono::floor<milliseconds>(deadline - deadline_).count(), limits::min(), limits::max());
   entries_.push_back({node.target, node.data, static_cast<std::uint32_t>(entries_.size()),
                       static_cast<std::int32_t>(node.timestamp_ms - builder_.base_timestamp()),
-                      static_cast<std::int32_t>(std::clamp<std::int64_t>(
-                          later.count(), 0, std::numeric_limits<std::int32_t>::max())),
-                      node.key_hash, static_cast<std::uint32_t>(ordinal - first_ordinal_)});
+                      static_cast<std::int32_t>(later), node.key_hash,
+                      static_cast<std::uint32_t>(ordinal - first_ordinal_)});
+  mixed_ = mixed_ || node.own_timeout().count() != 0;
+  const instant rounded = deadline_ + milliseconds(later);
+  first_deadline_ = std::min(first_deadline_, rounded);
+  last_deadline_ = std::max(last_deadline_, rounded);
   cost_ += record_cost(node.tail_size);
 }
 
@@ -132,6 +143,19 @@ std::size_t batch::records_before(std::uint64_t ordinal) const noexcept {
   return static_cast<std::size_t>(found - entries_.begin());
 }
 
+std::size_t batch::unanswered_before(std::uint64_t ordinal) const noexcept {
+  const std::size_t before = records_before(ordinal);
+  if (answered_count_ == 0) return before;
+  return before - static_cast<std::size_t>(std::count_if(
+                      entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(before),
+                      [](const completion_entry& each) { return each.answered; }));
+}
+
+std::size_t batch::index_of(std::uint64_t ordinal) const noexcept {
+  const std::size_t index = records_before(ordinal);
+  return index < entries_.size() && ordinal_of(index) == ordinal ? index : entries_.size();
+}
+
 std::size_t batch::size() const noexcept { return frozen_ ? sealed_.size() : builder_.size(); }
 
 std::size_t batch::uncompressed_size() const noexcept {
@@ -148,10 +172,34 @@ std::int64_t batch::max_timestamp() const noexcept {
 
 std::size_t batch::expired_prefix(instant now) const noexcept {
   std::size_t expired = 0;
-  while (expired < entries_.size() &&
-         deadline_ + std::chrono::milliseconds(entries_[expired].deadline_delta_ms) <= now)
-    ++expired;
+  while (expired < entries_.size() && deadline_of(expired) <= now) ++expired;
   return expired;
+}
+
+std::vector<std::size_t> batch::expired(instant now) const {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < entries_.size(); ++i)
+    if (!entries_[i].answered && deadline_of(i) <= now) found.push_back(i);
+  return found;
+}
+
+void batch::mark_answered(const std::vector<std::size_t>& positions) {
+  for (const std::size_t index : positions) {
+    PARTITA_ASSERT(!entries_[index].answered, index);
+    entries_[index].answered = true;
+    entries_[index].target = nullptr;
+  }
+  answered_count_ += positions.size();
+  find_deadlines();
+}
+
+void batch::find_deadlines() noexcept {
+  first_deadline_ = instant::max();
+  last_deadline_ = deadline_;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (!entries_[i].answered) first_deadline_ = std::min(first_deadline_, deadline_of(i));
+    last_deadline_ = std::max(last_deadline_, deadline_of(i));
+  }
 }
 
 void batch::for_each_record(const std::function<void(std::size_t, const record&)>& visit) {
@@ -212,6 +260,9 @@ void batch::resubmit(completion_target* target, std::uint64_t first_index, std::
   retry_at = {};
   submission = position;
   deadline_ = deadline;
+  mixed_ = false;
+  answered_count_ = 0;
+  find_deadlines();
   enter(batch_state::sealed);
 }
 

@@ -99,13 +99,34 @@ class batch final : public command {
   }
   /// How many of its records were produced before the one with this ordinal.
   [[nodiscard]] std::size_t records_before(std::uint64_t ordinal) const noexcept;
-  /// The deadline of its oldest record; the batch expires as a whole once it was sent.
-  [[nodiscard]] instant deadline() const noexcept { return deadline_; }
+  /// The same, without those that were answered by themselves.
+  [[nodiscard]] std::size_t unanswered_before(std::uint64_t ordinal) const noexcept;
+  /// Where the record with this ordinal is; count() if it is not here.
+  [[nodiscard]] std::size_t index_of(std::uint64_t ordinal) const noexcept;
+  /// When it is given up as a whole once it was sent: the deadline of its oldest record. With
+  /// records that have deadlines of their own: the last of all; the others end before by
+  /// themselves.
+  [[nodiscard]] instant deadline() const noexcept { return mixed_ ? last_deadline_ : deadline_; }
+  /// The first deadline of a record without an answer; max() if there is none.
+  [[nodiscard]] instant first_deadline() const noexcept { return first_deadline_; }
+  [[nodiscard]] instant deadline_of(std::size_t index) const noexcept {
+    return deadline_ + std::chrono::milliseconds(entries_[index].deadline_delta_ms);
+  }
   [[nodiscard]] instant opened_at() const noexcept { return opened_at_; }
   [[nodiscard]] std::int64_t base_timestamp() const noexcept;
   [[nodiscard]] std::int64_t max_timestamp() const noexcept;
   [[nodiscard]] std::vector<completion_entry>& entries() noexcept { return entries_; }
   [[nodiscard]] const std::vector<completion_entry>& entries() const noexcept { return entries_; }
+
+  // Records that end before their batch
+  /// Those without an answer whose deadline has passed.
+  [[nodiscard]] std::vector<std::size_t> expired(instant now) const;
+  /// They have their answers; nobody waits for them any more.
+  void mark_answered(const std::vector<std::size_t>& positions);
+  [[nodiscard]] std::size_t answered_count() const noexcept { return answered_count_; }
+  [[nodiscard]] std::size_t unanswered() const noexcept {
+    return entries_.size() - answered_count_;
+  }
 
   // Without a tuple in use
   /// How many records at its front have a deadline at or before `now`.
@@ -145,11 +166,13 @@ class batch final : public command {
   std::uint64_t submission = 0;  ///< 0, or where in the order of commands it was resubmitted
   failure_facts failure{fate::unknown, {}, {}, limit::none, 0};  ///< once failed
   std::uint64_t first_ticket = 0;  ///< of its first record, if unknown
+  bool returning = false;          ///< on its way back with what came of the last attempt
   bool orphaned = false;           ///< nobody needs it but its outstanding attempt (L7)
   batch* next_in_queue = nullptr;
 
  private:
   void freeze();
+  void find_deadlines() noexcept;
   void for_each_record(const std::function<void(std::size_t, const record&)>& visit);
   struct part;
   using cut_filter = std::function<bool(std::size_t index, std::size_t bytes_before)>;
@@ -166,7 +189,11 @@ class batch final : public command {
   std::vector<completion_entry> entries_;
   std::size_t cost_ = 0;
   std::uint64_t first_ordinal_ = 0;
-  instant deadline_{};
+  instant deadline_{};  // of the first record
+  instant first_deadline_ = instant::max();
+  instant last_deadline_{};
+  bool mixed_ = false;  // some have deadlines of their own
+  std::size_t answered_count_ = 0;
   instant opened_at_{};
 };
 

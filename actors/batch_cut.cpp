@@ -5,6 +5,7 @@
 
 #include <partita/contract.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -84,6 +85,7 @@ void batch::become(part&& source, const batch& origin) {
     last_code = origin.last_code;
     last_cause = origin.last_cause;
     submission = origin.submission;
+    mixed_ = origin.mixed_;
     failure = origin.failure;
     first_ticket = origin.first_ticket;
   }
@@ -94,6 +96,9 @@ void batch::become(part&& source, const batch& origin) {
   cost_ = source.cost;
   sealed_ = wire::sealed_batch();
   frozen_ = false;
+  answered_count_ = static_cast<std::size_t>(
+      std::count_if(entries_.begin(), entries_.end(),
+                    [](const completion_entry& each) { return each.answered; }));
   if (entries_.empty()) return;
   const std::uint32_t skipped = entries_.front().ordinal_delta;
   const std::int32_t later = entries_.front().deadline_delta_ms;
@@ -103,6 +108,7 @@ void batch::become(part&& source, const batch& origin) {
     each.ordinal_delta -= skipped;
     each.deadline_delta_ms -= later;
   }
+  find_deadlines();
 }
 
 }  // namespace partita::actors

@@ -35,6 +35,14 @@ outcome completion_answer::for_entry(const completion_entry& entry) const {
   return copy;
 }
 
+void completion_run::forward(std::size_t i, const completion_slot& receiver) const noexcept {
+  if (receiver.target == nullptr) return;
+  completion_entry entry = entries_[i];
+  entry.target = receiver.target;
+  entry.data = receiver.data;
+  receiver.target->complete(completion_run({&entry, 1}, answer_, observer_));
+}
+
 void completion_run::report(std::exception_ptr what) const noexcept {
   ++observer_.exceptions;
   if (observer_.on_exception != nullptr) observer_.on_exception(observer_.context, std::move(what));

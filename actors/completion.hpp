@@ -74,6 +74,15 @@ struct completion_observer {
   void* context = nullptr;
 };
 
+class tracked_record;
+
+/// The pair that a record carries.
+struct completion_slot {
+  completion_target* target = nullptr;
+  std::uint64_t data = 0;
+  tracked_record* tracked = nullptr;  ///< the target, if it is one
+};
+
 /// Consecutive entries with the same target. Valid during complete() only.
 class completion_run {
  public:
@@ -86,6 +95,9 @@ class completion_run {
   [[nodiscard]] std::uint64_t data(std::size_t i) const noexcept { return entries_[i].data; }
   [[nodiscard]] bool is_delivered() const noexcept { return answer_.is_delivered(); }
   [[nodiscard]] outcome at(std::size_t i) const { return answer_.for_entry(entries_[i]); }
+
+  /// Hands entry `i` on to whom it was meant for.
+  void forward(std::size_t i, const completion_slot& receiver) const noexcept;
 
   /// Calls user code with the outcome of entry `i`, guarded.
   template <class Code>
@@ -108,12 +120,6 @@ class completion_run {
 /// Hands every entry to its target, run by run.
 void complete_all(std::span<const completion_entry> entries, const completion_answer& answer,
                   completion_observer& observer) noexcept;
-
-/// The pair that a record carries.
-struct completion_slot {
-  completion_target* target = nullptr;
-  std::uint64_t data = 0;
-};
 
 namespace detail {
 

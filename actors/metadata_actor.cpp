@@ -56,6 +56,12 @@ void metadata_actor::refresh_metadata() noexcept {
   if (!self()->push(*nudge)) delete nudge;
 }
 
+void metadata_actor::look_again() noexcept {
+  auto* nudge = new metadata_command;
+  nudge->kind = metadata_command_kind;
+  if (!self()->push(*nudge)) delete nudge;
+}
+
 void metadata_actor::want_producer_id(partition_actor& asking, bool fresh) noexcept {
   auto* wanted = new metadata_command;
   wanted->kind = metadata_command_kind;
@@ -263,6 +269,17 @@ void metadata_actor::answer_waiting(record_node& node, const failed& answer) noe
   complete_all({&entry, 1}, answer, observer_);
   shared_.room.give_back(node.weight);
   release_record_node(node);
+}
+
+void metadata_actor::answer_cancelled(const topic_route& from, record_node& node) noexcept {
+  answer_waiting(node, {fate::not_written,
+                        client_errc::cancelled,
+                        {},
+                        limit::none,
+                        from.name(),
+                        partition_id(node.partition),
+                        0,
+                        ticket{}});
 }
 
 void metadata_actor::on_refused(command& what) noexcept {

@@ -78,6 +78,8 @@ class metadata_actor final : public actor_body, public cluster_services, private
 
   /// A record waits in this route.
   void want_topic(topic_route& route) noexcept;
+  /// Something that waits in a route ends sooner than was known.
+  void look_again() noexcept;
   // cluster_services
   void refresh_metadata() noexcept override;
   void want_producer_id(partition_actor& asking, bool fresh) noexcept override;
@@ -86,6 +88,7 @@ class metadata_actor final : public actor_body, public cluster_services, private
   void close_route(topic_route& route) { route.close(&answer_in_route, this); }
 
   // For tasks, inside the turn.
+  void answer_cancelled(const topic_route& from, record_node& node) noexcept;
   struct broker_entry {
     broker_actor* actor = nullptr;
     ordered_actor_handle handle;

@@ -42,6 +42,8 @@ partition_actor::~partition_actor() = default;
 // Commands
 
 void partition_actor::on_command(command& what) {
+  if (what.kind == cancel_command_kind) return take_cancel(static_cast<cancel_command&>(what).who);
+  cancel_unsent();
   switch (what.kind) {
     case command_kind::record:
       take_record(static_cast<record_node&>(what));
@@ -77,12 +79,15 @@ void partition_actor::on_command(command& what) {
 
 void partition_actor::take_record(record_node& node) {
   held_bytes_ += node.weight;
+  if (node.tracked() && static_cast<const tracked_record*>(node.target)->cancelled())
+    node.flags = static_cast<std::uint16_t>(client_errc::cancelled);
   core_.append(node, now());
   releaser_.release(node);
 }
 
 void partition_actor::take_batch(batch& back) {
   const auto how = static_cast<batch_return>(back.flags);
+  back.returning = false;
   switch (how) {
     case batch_return::answered:
       return core_.answered(
@@ -98,11 +103,13 @@ void partition_actor::take_batch(batch& back) {
 
 void partition_actor::give_back(batch& sent, batch_return how) noexcept {
   sent.flags = static_cast<std::uint16_t>(how);
+  sent.returning = true;
   // After the stop nobody waits for it any more; only its memory is left to be freed.
   if (!self()->push(sent)) on_refused(sent);
 }
 
 void partition_actor::on_turn_end() {
+  cancel_sent();
   if (next_leader_) adopt_leader();
   settle();
 }
@@ -285,7 +292,7 @@ void partition_actor::complete_delivered(batch& done) {
 }
 
 void partition_actor::complete_failed(batch& done, const failure_facts& facts) {
-  if (facts.fate == fate::unknown)
+  if (facts.fate == fate::unknown && done.first_ticket == 0)
     done.first_ticket = shared_.next_ticket.fetch_add(done.count(), std::memory_order_relaxed);
   const failed shared_answer = make_failed(facts, {done.first_ticket});
   complete_all(done.entries(), shared_answer, observer_);
@@ -348,6 +355,8 @@ void partition_actor::on_refused(command& what) noexcept {
         delete static_cast<leader_command*>(&what);
       else if (what.kind == producer_id_command_kind)
         delete static_cast<producer_id_command*>(&what);
+      else if (what.kind == cancel_command_kind)
+        static_cast<cancel_command&>(what).who.release();
       else
         static_cast<partition_task&>(what).refuse();
   }
@@ -357,6 +366,7 @@ void partition_actor::on_refused(command& what) noexcept {
 
 void partition_actor::on_stopped() noexcept {
   core_.close(nullptr);
+  forget_answered_cancels();
   leave_outbox();
   home().cancel(timer_);
   releaser_.flush();

@@ -19,6 +19,7 @@
 #include "actors/partition_core.hpp"
 #include "actors/producer_shared.hpp"
 #include "actors/record_node.hpp"
+#include "actors/tracked_record.hpp"
 
 #include <atomic>
 #include <memory>
@@ -107,6 +108,9 @@ class partition_actor final : public actor_body, public outbox_node, private par
   void complete_delivered(batch& done) override;
   void complete_failed(batch& done, const failure_facts& facts) override;
   void complete_refused(const record_node& node, const failure_facts& facts) override;
+  void complete_early(batch& sent, std::span<const completion_entry> told,
+                      const failure_facts& facts) override;
+  void buffered(const record_node& node, std::uint64_t ordinal) override;
   void barrier_done(flush_barrier& barrier) override;
   void recovered(recover_command& command) override;
   [[nodiscard]] failed describe_failure(const batch& done, std::size_t index) const override;
@@ -125,6 +129,10 @@ class partition_actor final : public actor_body, public outbox_node, private par
   void take_record(record_node& node);
   void take_batch(batch& back);
   void take_control(control_command& asked);
+  void take_cancel(tracked_record& who);
+  void cancel_unsent();
+  void cancel_sent();
+  void forget_answered_cancels() noexcept;
   void take_leader(const leader_command& news);
   void take_produced(control_command& asked);
   void adopt_leader();
@@ -151,6 +159,9 @@ class partition_actor final : public actor_body, public outbox_node, private par
 
   broker_actor* leader_ = nullptr;             // whose outbox this partition uses
   std::optional<leader_command> next_leader_;  // to be adopted when nothing is outstanding
+
+  std::vector<tracked_record*> cancels_;  // each holds a reference
+  bool new_cancels_ = false;
 
   timer_node timer_;
   command timer_command_;

@@ -47,6 +47,12 @@ struct recover_command {
   std::uint64_t resubmitted = 0;
 };
 
+/// One record that its caller does not want any more.
+struct cancel_request {
+  const completion_target* who = nullptr;  ///< the record's; another one now: it was answered
+  std::uint64_t ordinal = 0;
+};
+
 /// close() at its deadline.
 struct close_command {
   std::vector<owned_record> unsent;

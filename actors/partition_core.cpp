@@ -39,14 +39,16 @@ partition_core::~partition_core() {
 // Records
 
 void partition_core::append(const record_node& node, instant now) {
-  instant deadline = admitted_at(node) + settings_.delivery_timeout;
+  const bool own_deadline = node.own_timeout().count() != 0;
+  instant deadline = admitted_at(node) +
+                     (own_deadline ? duration(node.own_timeout()) : settings_.delivery_timeout);
   if (gate_ == gate::closed) return refuse(node, {fate::not_written, client_errc::closed, {}});
   if (gate_ == gate::halted)
     return refuse(node, {fate::not_written, client_errc::halted, halt_cause_});
   if (node.flags != 0) {
     // It failed before it could be buffered; it takes its turn so that the halt falls in order.
     const failure_facts facts{fate::not_written, static_cast<client_errc>(node.flags), {}};
-    apply_policy(next_ordinal_, facts);
+    if (facts.code != client_errc::cancelled) apply_policy(next_ordinal_, facts);
     return refuse(node, facts);
   }
   if (deadline <= now) {
@@ -57,7 +59,7 @@ void partition_core::append(const record_node& node, instant now) {
   }
   // Of two threads the one that stamped first may push second. Its record can not end before the
   // one it lies behind, so it gets that one's deadline.
-  deadline = newest_deadline_ = std::max(deadline, newest_deadline_);
+  if (!own_deadline) deadline = newest_deadline_ = std::max(deadline, newest_deadline_);
   batch* tail = open_.back();
   if (tail == nullptr || new_batch_wanted_ ||
       !tail->fits(node, batch_bytes_now(now), settings_.batch_records_max)) {
@@ -65,8 +67,11 @@ void partition_core::append(const record_node& node, instant now) {
     open_.push_back(*tail);
     new_batch_wanted_ = false;
   }
-  tail->append(node, next_ordinal_++, deadline, now);
+  const std::uint64_t ordinal = next_ordinal_++;
+  tail->append(node, ordinal, deadline, now);
   ++unanswered_;
+  note_deadline(own_deadline, deadline);
+  if (node.tracked()) effects_.buffered(node, ordinal);
 }
 
 void partition_core::refuse(const record_node& node, const failure_facts& facts) {
@@ -183,7 +188,7 @@ bool partition_core::may_send(instant now) const {
   if (!passes_gate(next) || !open_batch_is_due(now)) return false;
   if (unfinished_.empty()) return true;
   // A held record behind a resubmitted one ends first, so it must not depend on it.
-  if (next.deadline() < unfinished_.back()->deadline()) return false;
+  if (!own_deadlines_ && next.deadline() < unfinished_.back()->deadline()) return false;
   // A back-dated batch goes alone, in both directions (L10 c).
   return outstanding_ == 0 || !(back_dated(next) || back_dated(*unfinished_.back()));
 }
@@ -261,6 +266,7 @@ std::optional<instant> partition_core::next_event(instant now) const {
     if (due > now && !open_batch_is_due(now)) next = std::min(next, due);
   }
   if (held_expiry_) next = std::min(next, *held_expiry_);
+  if (early_expiry_) next = std::min(next, *early_expiry_);
   if (next == instant::max()) return std::nullopt;
   return next;
 }
@@ -268,6 +274,7 @@ std::optional<instant> partition_core::next_event(instant now) const {
 void partition_core::settle(instant now) {
   bump_when_drained(now);
   cut_to_fit(now);
+  if (own_deadlines_ && unanswered_ == 0) find_early_expiry();
   if (numbering_ == numbering::absent && !open_.empty() && passes_gate(*open_.front()))
     ask_for_producer_id();
   if (const std::size_t bytes = next_bytes(now)) effects_.ready(bytes);

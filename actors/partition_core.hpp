@@ -21,7 +21,8 @@
 // 7. Nothing is sent to a new leader while an attempt is outstanding at the old one.
 // 8. Every record that was appended is answered exactly once, at its deadline at the latest. So no
 // batch
-//    is sent behind one with a later deadline: it would have to wait for that one's answer.
+//    is sent behind one with a later deadline: it would have to wait for that one's answer. Where
+//    records have deadlines of their own each of them ends by itself instead.
 // 9. Between recover() and the end of the last attempt no new batch is sent: what failed goes
 // first.
 //
@@ -67,6 +68,12 @@ class partition_core {
   void producer_id_refused(std::error_code code, instant now);
   void pause(pause_mode mode, instant now);
   void resume(instant now);
+  /// Ends those that were never sent, or are proven unwritten and wait for their turn. What it does
+  /// not find stays in `asked`.
+  void cancel_unsent(std::vector<cancel_request>& asked);
+  /// Ends those whose batch was sent and has no answer that is on its way; the batch goes on. At
+  /// the end of a turn, so that an answer of the same turn wins.
+  void cancel_sent(std::vector<cancel_request>& asked);
   /// From here on new records are accepted behind it. What failed or was held is dealt with when
   /// every attempt has ended; then recovered() is called. `resubmitted` answers come later. A
   /// partition that was halted once more in the meantime can be told again: recoveries are carried
@@ -148,6 +155,16 @@ class partition_core {
   [[nodiscard]] bool expire_front(instant now);
   void note_held_expiry() noexcept;
 
+  batch& take_out(batch& from, const std::vector<std::size_t>& positions);
+  void answer_early(batch& sent, const std::vector<std::size_t>& positions,
+                    const failure_facts& facts);
+  void tell_delivered(batch& done);
+  bool drop_answered(batch& kept);
+  void drop_answered_failures();
+  void note_deadline(bool own, instant deadline) noexcept;
+  void find_early_expiry() noexcept;
+  void expire_early(instant now);
+
   [[nodiscard]] std::size_t batch_bytes_now(instant now) const noexcept;
   void cut_to_fit(instant now);
   void free_for_cutting(batch& refused);
@@ -200,7 +217,9 @@ class partition_core {
   std::uint64_t next_ordinal_ = 0;
   instant newest_deadline_{};  // deadlines rise with the ordinals, resubmitted records excepted
   std::optional<instant>
-      held_expiry_;  // the earliest deadline behind a resubmitted batch's later one
+      held_expiry_;             // the earliest deadline behind a resubmitted batch's later one
+  bool own_deadlines_ = false;  // some record has a deadline of its own
+  std::optional<instant> early_expiry_;  // then: the first of all deadlines
   std::uint64_t unanswered_ = 0;
   std::uint64_t flush_ordinal_ = 0;  // lingering ends early for what was produced before this
   std::vector<flush_barrier*> barriers_;

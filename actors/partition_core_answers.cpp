@@ -162,8 +162,8 @@ void partition_core::finish_heads(instant now) {
 }
 
 void partition_core::complete_delivered(batch& done) {
-  answered_.delivered += done.count();
-  unanswered_ -= done.count();
+  answered_.delivered += done.unanswered();
+  unanswered_ -= done.unanswered();
   effects_.complete_delivered(done);
   count_answers(done, tally_kind::delivered);
   effects_.release_budget(done.cost());

@@ -29,8 +29,8 @@ fate partition_core::fate_of(const batch& sent) noexcept {
 }
 
 void partition_core::answer_failed(batch& done, const failure_facts& facts) {
-  (facts.fate == fate::unknown ? answered_.unknown : answered_.not_written) += done.count();
-  unanswered_ -= done.count();
+  (facts.fate == fate::unknown ? answered_.unknown : answered_.not_written) += done.unanswered();
+  unanswered_ -= done.unanswered();
   effects_.complete_failed(done, facts);
   count_answers(done, facts.fate == fate::unknown ? tally_kind::unknown : tally_kind::not_written);
 }
@@ -40,9 +40,11 @@ void partition_core::fail(batch& victim, const failure_facts& facts) {
   last_error_ = facts.code;
   victim.failure = facts;
   victim.enter(batch_state::failed);
-  apply_policy(victim.first_ordinal(), facts);
+  // A caller's own cancellation does not halt, whatever becomes of the batch later.
+  const bool somebody_waits = victim.unanswered() > 0;
+  if (somebody_waits) apply_policy(victim.first_ordinal(), facts);
   answer_failed(victim, facts);
-  if (gate_ == gate::halted || will_be_recovered(victim.first_ordinal())) {
+  if ((somebody_waits && gate_ == gate::halted) || will_be_recovered(victim.first_ordinal())) {
     failed_.insert_by_order(victim);  // its bytes stay within the budget until recover()
   } else {
     effects_.release_budget(victim.cost());
@@ -106,6 +108,7 @@ void partition_core::timer_fired(instant now) {
                    limit::delivery_timeout, head.attempts.attempts()});
   }
   finish_heads(now);
+  expire_early(now);
   expire_unsent(now);
   bump_when_drained(now);
 }
@@ -208,7 +211,7 @@ void partition_core::unseal_survivors(instant now) {
   for (auto at = youngest_last.rbegin(); at != youngest_last.rend(); ++at) {
     ledger_.release_unwritten(tuple_of(**at));
     (*at)->enter(batch_state::sealed);
-    open_.insert_by_order(**at);
+    if (drop_answered(**at)) open_.insert_by_order(**at);
   }
 }
 

@@ -22,10 +22,10 @@ bool partition_core::flush(flush_barrier& barrier, instant) {
 }
 
 void partition_core::count_answers(const batch& done, tally_kind kind) {
-  const std::uint64_t count = done.count();
+  const std::uint64_t count = done.unanswered();
   for (flush_barrier* barrier : barriers_) {
     // A resubmitted batch counts from where it was submitted again, not from its first records.
-    std::uint64_t covered = done.records_before(barrier->ordinal);
+    std::uint64_t covered = done.unanswered_before(barrier->ordinal);
     if (done.submission != 0) covered = done.submission < barrier->ordinal ? count : 0;
     PARTITA_ASSERT(covered <= barrier->left, covered, barrier->left);
     add(barrier->answered, kind, covered);
@@ -66,6 +66,7 @@ void partition_core::recover(recover_command& command, instant now) {
 /// Every attempt has ended, so that all that failed or was held lies in failed_ and open_.
 void partition_core::carry_out_recoveries(instant now) {
   PARTITA_ASSERT(outstanding_ == 0, outstanding_);
+  drop_answered_failures();
   for (const waiting_recovery& asked : std::exchange(recoveries_, {})) {
     recover_command& command = *asked.command;
     std::uint64_t resubmitted = 0;

@@ -13,12 +13,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 
 namespace partita::actors {
 
 class batch;
+struct completion_entry;
 struct record_node;
 struct flush_barrier;
 struct recover_command;
@@ -35,11 +37,16 @@ struct failure_facts {
 
 class partition_effects {
  public:
-  // User code runs inside these three, synchronously (L6).
+  // User code runs inside these four, synchronously (L6).
   virtual void complete_delivered(batch& done) = 0;
   virtual void complete_failed(batch& done, const failure_facts& facts) = 0;
   virtual void complete_refused(const record_node& node, const failure_facts& facts) = 0;
+  /// Records of a sent batch that end before it, which goes on. The entries are copies.
+  virtual void complete_early(batch& sent, std::span<const completion_entry> told,
+                              const failure_facts& facts) = 0;
 
+  /// A tracked record lies in a batch; it is found by its ordinal from now on.
+  virtual void buffered(const record_node& node, std::uint64_t ordinal) = 0;
   virtual void barrier_done(flush_barrier& barrier) = 0;
   /// Its report is complete but for the answers of the `resubmitted` records.
   virtual void recovered(recover_command& command) = 0;

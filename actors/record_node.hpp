@@ -13,6 +13,7 @@
 #include "actors/completion.hpp"
 #include "actors/inbox.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -27,8 +28,16 @@ struct record_node : command {
   std::uint32_t tail_size = 0;
   std::uint32_t key_hash = 0;  ///< 0: no key
   std::int32_t partition = -1;
-  std::uint32_t topic = 0;  ///< index of the topic's route while it waits there
+  std::uint32_t call = 0;  ///< what the call asked for: tracked_bit, and its own deadline
   // command::weight holds the cost in bytes that was taken from the budget.
+
+  static constexpr std::uint32_t tracked_bit = 0x8000'0000;
+  /// The target is a tracked_record.
+  [[nodiscard]] bool tracked() const noexcept { return (call & tracked_bit) != 0; }
+  /// In place of the partition's delivery timeout; 0: none.
+  [[nodiscard]] std::chrono::milliseconds own_timeout() const noexcept {
+    return std::chrono::milliseconds(call & ~tracked_bit);
+  }
 
   [[nodiscard]] std::span<const std::byte> tail() const noexcept {
     return {reinterpret_cast<const std::byte*>(this + 1), tail_size};

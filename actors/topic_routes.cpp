@@ -1,9 +1,11 @@
 #include "actors/topic_routes.hpp"
 
+#include "actors/tracked_record.hpp"
 #include "wire/varints.hpp"
 
 #include <partita/contract.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -50,8 +52,12 @@ void view_of(const record_node& node, record& out, std::vector<header>& headers)
   out.timestamp = timestamp(std::chrono::milliseconds(node.timestamp_ms));
 }
 
-topic_route::topic_route(std::string name, std::unique_ptr<record_router> router)
-    : name_(std::move(name)), router_(std::move(router)) {}
+topic_route::topic_route(std::string name, std::unique_ptr<record_router> router,
+                         withdrawn_function on_withdrawn, void* context)
+    : name_(std::move(name)),
+      router_(std::move(router)),
+      on_withdrawn_(on_withdrawn),
+      context_(context) {}
 
 topic_route::~topic_route() { PARTITA_ASSERT(waiting_.empty(), waiting_.size()); }
 
@@ -60,6 +66,7 @@ route_answer topic_route::wait(record_node& node) {
   if (closed_) return route_answer::closed;
   if (table_.load(std::memory_order_relaxed) != nullptr) return route_answer::published;
   waiting_.push_back(&node);
+  own_limits_ = own_limits_ || node.tracked();
   return route_answer::waiting;
 }
 
@@ -86,7 +93,9 @@ std::error_code topic_route::forward(record_node& node, const partition_table& t
   if (choice.error != client_errc{}) return choice.error;
   node.partition = choice.partition.value;
   const auto index = static_cast<std::size_t>(choice.partition.value);
-  if (table.partitions[index].handle.push(node)) return {};
+  const ordered_actor_handle handle = table.partitions[index].handle;
+  if (node.tracked()) static_cast<tracked_record*>(node.target)->enters_partition(handle);
+  if (handle.push(node)) return {};
   return client_errc::closed;
 }
 
@@ -106,7 +115,7 @@ void topic_route::publish(std::unique_ptr<const partition_table> table, answer_f
         ++failed_;
       } else {
         auto& barrier = static_cast<route_barrier&>(*each);
-        barrier.failed_before.not_written = failed_ - barrier.failed_at_entry;
+        barrier.failed_before.not_written += failed_ - barrier.failed_at_entry;
         barriers.push_back(&barrier);
       }
     }
@@ -135,7 +144,7 @@ void topic_route::take_front(std::vector<command*>& taken, Ends&& ends) {
     } else {
       // The line is first in, first out: what has failed since it came was before it.
       auto& barrier = static_cast<route_barrier&>(*front);
-      barrier.failed_before.not_written = failed_ - barrier.failed_at_entry;
+      barrier.failed_before.not_written += failed_ - barrier.failed_at_entry;
     }
     taken.push_back(front);
     waiting_.pop_front();
@@ -152,8 +161,92 @@ void topic_route::answer_taken(const std::vector<command*>& taken, const failed&
   }
 }
 
+namespace {
+
+struct waiting_end {
+  instant at;
+  bool by_delivery;
+};
+
+/// Whichever comes first: the end of its admission or its delivery deadline.
+waiting_end end_of(const record_node& node, duration waiting_max) noexcept {
+  const auto* tracked = node.tracked() ? static_cast<const tracked_record*>(node.target) : nullptr;
+  if (tracked != nullptr && tracked->admission_timeout())
+    waiting_max = *tracked->admission_timeout();
+  const duration own = node.own_timeout();
+  if (own.count() != 0 && own < waiting_max) return {admitted(node) + own, true};
+  return {admitted(node) + waiting_max, false};
+}
+
+}  // namespace
+
+/// A barrier behind it hears of it when it is reached.
+record_node* topic_route::take_from_middle(std::size_t index) {
+  auto* node = static_cast<record_node*>(waiting_[index]);
+  waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(index));
+  for (std::size_t i = index; i < waiting_.size(); ++i)
+    if (waiting_[i]->kind != command_kind::record)
+      ++static_cast<route_barrier*>(waiting_[i])->failed_before.not_written;
+  return node;
+}
+
+bool topic_route::withdraw(tracked_record& who) {
+  record_node* node = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    std::size_t index = 0;
+    const auto is_it = [&](const command* each) {
+      return each->kind == command_kind::record &&
+             static_cast<const record_node*>(each)->target == &who;
+    };
+    while (index < waiting_.size() && !is_it(waiting_[index])) ++index;
+    if (index == waiting_.size()) return false;
+    node = take_from_middle(index);
+  }
+  on_withdrawn_(context_, *this, *node);
+  return true;
+}
+
+instant topic_route::expire_own(instant now, duration waiting_max, std::error_code cause,
+                                answer_function answer, void* context) {
+  std::vector<std::pair<record_node*, bool>> taken;
+  std::vector<command*> reached;
+  instant next = never;
+  {
+    std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < waiting_.size();) {
+      if (waiting_[i]->kind != command_kind::record) {
+        ++i;
+        continue;
+      }
+      const waiting_end end = end_of(static_cast<record_node&>(*waiting_[i]), waiting_max);
+      if (end.at <= now) {
+        taken.emplace_back(take_from_middle(i), end.by_delivery);
+      } else {
+        next = std::min(next, end.at);
+        ++i;
+      }
+    }
+  }
+  for (const auto& [node, by_delivery] : taken)
+    answer(context, *node,
+           by_delivery ? failure_of(client_errc::delivery_timeout, cause, limit::delivery_timeout)
+                       : failure_of(client_errc::metadata_timeout, cause, limit::metadata_timeout));
+  // Barriers that have nothing before them any more.
+  take_front(reached, [](const record_node&) { return false; });
+  answer_taken(reached, failure_of({}, {}, limit::none), answer, context);
+  return next;
+}
+
 instant topic_route::expire(instant now, duration waiting_max, std::error_code cause,
                             answer_function answer, void* context) {
+  bool next_own = false;
+  {
+    std::lock_guard lock(mutex_);
+    if (waiting_.empty()) own_limits_ = false;
+    if (own_limits_) next_own = true;
+  }
+  if (next_own) return expire_own(now, waiting_max, cause, answer, context);
   std::vector<command*> taken;
   instant next = never;
   take_front(taken, [&](const record_node& front) {
@@ -187,7 +280,8 @@ topic_route& topic_routes::find(std::string_view topic, bool& is_new) {
   const auto found = routes_.find(std::string(topic));
   if (found != routes_.end()) return *found->second;
   is_new = true;
-  auto made = std::make_unique<topic_route>(std::string(topic), make_router_(context_, topic));
+  auto made = std::make_unique<topic_route>(std::string(topic), make_router_(context_, topic),
+                                            on_withdrawn_, context_);
   return *routes_.emplace(std::string(topic), std::move(made)).first->second;
 }
 

@@ -41,6 +41,7 @@ namespace partita::actors {
 
 class partition_actor;
 class topic_route;
+class tracked_record;
 
 /// The partitions of a topic, by index.
 struct partition_table {
@@ -76,7 +77,11 @@ enum class route_answer : std::uint8_t { waiting, published, closed };
 
 class topic_route {
  public:
-  topic_route(std::string name, std::unique_ptr<record_router> router);
+  /// Answers a record that was taken out of a line, on a lane.
+  using withdrawn_function = void (*)(void* context, topic_route& from, record_node& node);
+
+  topic_route(std::string name, std::unique_ptr<record_router> router,
+              withdrawn_function on_withdrawn = nullptr, void* context = nullptr);
   ~topic_route();
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
@@ -92,6 +97,9 @@ class topic_route {
   /// Waits in line. `published`: the table is there now, send it directly; the node is still the
   /// caller's.
   [[nodiscard]] route_answer wait(record_node& node);
+  /// Takes a cancelled record out of the line and hands it to the routes' owner to be answered.
+  /// False: it is not in the line.
+  bool withdraw(tracked_record& who);
   /// False if nothing waits: everything before it is on its way or answered.
   [[nodiscard]] bool wait(route_barrier& barrier);
 
@@ -120,21 +128,31 @@ class topic_route {
   void answer_taken(const std::vector<command*>& taken, const failed& with, answer_function answer,
                     void* context);
 
+  /// Records with limits of their own end anywhere in the line.
+  instant expire_own(instant now, duration waiting_max, std::error_code cause,
+                     answer_function answer, void* context);
+  record_node* take_from_middle(std::size_t index);
+
   const std::string name_;
   const std::unique_ptr<record_router> router_;
+  const withdrawn_function on_withdrawn_;
+  void* const context_;
   std::atomic<const partition_table*> table_{nullptr};
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<const partition_table>> tables_;  // the current one is the last
   std::deque<command*> waiting_;                                // records and barriers, in order
   std::uint64_t failed_ = 0;                                    // records that ended here, ever
   bool closed_ = false;
+  bool own_limits_ = false;  // some record in the line has limits of its own
 };
 
 class topic_routes {
  public:
   using make_router = std::unique_ptr<record_router> (*)(void* context, std::string_view topic);
 
-  topic_routes(make_router make, void* context) : make_router_(make), context_(context) {}
+  topic_routes(make_router make, void* context,
+               topic_route::withdrawn_function on_withdrawn = nullptr)
+      : make_router_(make), on_withdrawn_(on_withdrawn), context_(context) {}
 
   /// The route of a topic; made when it is new (then `is_new` is set).
   [[nodiscard]] topic_route& find(std::string_view topic, bool& is_new);
@@ -144,6 +162,7 @@ class topic_routes {
 
  private:
   make_router make_router_;
+  topic_route::withdrawn_function on_withdrawn_;
   void* context_;
   mutable std::mutex mutex_;
   std::unordered_map<std::string, std::unique_ptr<topic_route>> routes_;

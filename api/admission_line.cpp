@@ -18,13 +18,14 @@ admission_line::admission_line(actors::budget& room, actors::lane& home,
 
 admission_line::~admission_line() { PARTITA_ASSERT(line_.empty(), line_.size()); }
 
-bool admission_line::take_or_wait(std::uint64_t bytes, admission_waiter& waiter) {
+bool admission_line::take_or_wait(std::uint64_t bytes, admission_waiter& waiter,
+                                  std::optional<std::chrono::milliseconds> wait_max) {
   waiter.line_ = this;
   {
     // Lined up before it asks, so that a grant on another thread finds it in the line.
     std::lock_guard lock(mutex_);
-    waiter.deadline_ = clock_.now() + wait_max_;
-    waiter.place_ = line_.insert(line_.end(), &waiter);
+    waiter.deadline_ = clock_.now() + (wait_max ? actors::duration(*wait_max) : wait_max_);
+    waiter.place_ = line_.emplace(waiter.deadline_, &waiter);
   }
   switch (room_.take_or_wait(bytes, waiter)) {
     case actors::admission::taken:
@@ -39,6 +40,37 @@ bool admission_line::take_or_wait(std::uint64_t bytes, admission_waiter& waiter)
   }
   if (!watch_posted_.exchange(true)) home_.post([this] { watch(); });
   return false;
+}
+
+namespace {
+
+/// Refuses a waiter on the lane, and if that ends first, all the same.
+class refusal final : public actors::runnable {
+ public:
+  explicit refusal(admission_waiter& waiter) : waiter_(waiter) {}
+  actors::turn_result run(actors::lane&, const actors::turn_limits&) noexcept override {
+    abandon();
+    return actors::turn_result::idle;
+  }
+  void abandon() noexcept override {
+    waiter_.refused(client_errc::cancelled);
+    delete this;
+  }
+
+ private:
+  admission_waiter& waiter_;
+};
+
+}  // namespace
+
+bool admission_line::withdraw(admission_waiter& waiter) noexcept {
+  {
+    std::lock_guard lock(mutex_);
+    if (!room_.cancel_wait(waiter)) return false;
+    line_.erase(waiter.place_);
+  }
+  home_.schedule(*new refusal(waiter));
+  return true;
 }
 
 void admission_line::leave(admission_waiter& waiter) noexcept {
@@ -60,7 +92,7 @@ void admission_line::watch() noexcept {
   actors::instant next = actors::never;
   {
     std::lock_guard lock(mutex_);
-    if (!line_.empty()) next = line_.front()->deadline_;
+    if (!line_.empty()) next = line_.begin()->first;
   }
   if (next != actors::never) home_.arm(timer_, next);
 }
@@ -70,8 +102,8 @@ void admission_line::timer_fired() noexcept {
     admission_waiter* late = nullptr;
     {
       std::lock_guard lock(mutex_);
-      if (line_.empty() || line_.front()->deadline_ > home_.now()) break;
-      late = line_.front();
+      if (line_.empty() || line_.begin()->first > home_.now()) break;
+      late = line_.begin()->second;
       // Not withdrawn: it is being granted on another thread at this moment, which takes it out.
       if (!room_.cancel_wait(*late)) break;
       line_.erase(late->place_);

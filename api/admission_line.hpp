@@ -1,7 +1,8 @@
-// Records that wait for room in buffer.memory: first come first served, each at most max.block.ms.
+// Records that wait for room in buffer.memory: first come first served, each at most max.block.ms
+// or its own limit.
 //
 // Invariants
-// 1. A waiting record is admitted, or answered: admission_timeout, or closed.
+// 1. A waiting record is admitted, or answered: admission_timeout, cancelled, or closed.
 // 2. Grants go through lane 0, never straight into the turn that freed the room: there they would
 //    overtake what is already queued (L5).
 //
@@ -16,9 +17,11 @@
 #include <partita/record.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
-#include <list>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace partita::detail {
@@ -37,7 +40,7 @@ class admission_waiter : public actors::budget_waiter {
 
   class admission_line* line_ = nullptr;
   actors::instant deadline_{};
-  std::list<admission_waiter*>::iterator place_;
+  std::multimap<actors::instant, admission_waiter*>::iterator place_;
 };
 
 class admission_line {
@@ -48,7 +51,11 @@ class admission_line {
 
   /// Takes the room now (true: go on at once, nothing waits) or lines up and later calls one of
   /// the waiter's members, maybe before this returns.
-  [[nodiscard]] bool take_or_wait(std::uint64_t bytes, admission_waiter& waiter);
+  [[nodiscard]] bool take_or_wait(std::uint64_t bytes, admission_waiter& waiter,
+                                  std::optional<std::chrono::milliseconds> wait_max = {});
+  /// True: it waits no more, and is refused as cancelled on lane 0. False: it does not wait, or is
+  /// being granted. Only while it lives.
+  bool withdraw(admission_waiter& waiter) noexcept;
 
  private:
   friend class admission_waiter;
@@ -62,7 +69,7 @@ class admission_line {
   const actors::duration wait_max_;
   std::atomic<bool> watch_posted_{false};
   std::mutex mutex_;
-  std::list<admission_waiter*> line_;
+  std::multimap<actors::instant, admission_waiter*> line_;  // by their limits
   actors::timer_node timer_;
 };
 

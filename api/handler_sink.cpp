@@ -70,9 +70,10 @@ void handler_sink::list::prepend(list& others) noexcept {
 namespace {
 
 /// Takes the record now, or waits for room with a copy of it: the caller's views end with the call.
-void submit(producer& owner, const record& what, actors::completion_slot slot,
-            waiting_handler& handler) {
+void submit(producer& owner, const record& what, const produce_options& options,
+            actors::completion_slot receiver, waiting_handler& handler) {
   producer_body& body = owner.body();
+  const actors::completion_slot slot = producer_body::track(options, receiver);
   switch (body.try_submit(what, slot)) {
     case admission::accepted:
       return;
@@ -85,14 +86,15 @@ void submit(producer& owner, const record& what, actors::completion_slot slot,
 
 }  // namespace
 
-void handler_sink::start(producer& owner, const record& what, waiting_handler& handler) {
+void handler_sink::start(producer& owner, const record& what, const produce_options& options,
+                         waiting_handler& handler) {
   {
     std::lock_guard lock(mutex_);
     PARTITA_EXPECTS(!shut_);
     waiting_.append(handler);
     ++holders_;
   }
-  submit(owner, what, {this, reinterpret_cast<std::uint64_t>(&handler)}, handler);
+  submit(owner, what, options, {this, reinterpret_cast<std::uint64_t>(&handler)}, handler);
 }
 
 /// The lock is held while the drain is posted: otherwise the execution context could end between
@@ -202,8 +204,10 @@ constinit inline_target without_executor;
 
 }  // namespace
 
-void start_inline(producer& owner, const record& what, waiting_handler& handler) {
-  submit(owner, what, {&without_executor, reinterpret_cast<std::uint64_t>(&handler)}, handler);
+void start_inline(producer& owner, const record& what, const produce_options& options,
+                  waiting_handler& handler) {
+  submit(owner, what, options, {&without_executor, reinterpret_cast<std::uint64_t>(&handler)},
+         handler);
 }
 
 }  // namespace partita::detail

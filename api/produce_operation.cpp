@@ -66,7 +66,9 @@ bool produce_operation::start(std::coroutine_handle<> handle) noexcept {
   handle_ = handle;
   produce_operation* const outer = starting;
   starting = this;
-  owner_->body().submit_waiting(record_, {&coroutines, reinterpret_cast<std::uint64_t>(this)});
+  owner_->body().submit_waiting(
+      record_,
+      detail::producer_body::track(options_, {&coroutines, reinterpret_cast<std::uint64_t>(this)}));
   // From here on this object may be gone: another thread may have resumed and finished the
   // coroutine.
   const bool answered = starting == nullptr;

@@ -1,6 +1,7 @@
 #include <partita/producer.hpp>
 
 #include "actors/control_command.hpp"
+#include "actors/tracked_record.hpp"
 #include "api/producer_body.hpp"
 #include "api/producer_environment.hpp"
 
@@ -74,14 +75,32 @@ void producer::submit(const record& record, detail::callback_ref callback) {
   body_->submit(record, {callback.target, callback.captured});
 }
 
+void producer::submit(const record& record, const produce_options& options,
+                      detail::callback_ref callback) {
+  body_->submit(record,
+                detail::producer_body::track(options, {callback.target, callback.captured}));
+}
+
+admission producer::try_submit(const record& record, const produce_options& options,
+                               detail::callback_ref callback) {
+  const actors::completion_slot slot =
+      detail::producer_body::track(options, {callback.target, callback.captured});
+  const admission taken = body_->try_submit(record, slot);
+  if (taken == admission::accepted) return taken;
+  if (slot.tracked != nullptr) slot.tracked->abandon();
+  if (callback.drop != nullptr) callback.drop(callback.captured);
+  return taken;
+}
+
 admission producer::try_submit(const record& record, detail::callback_ref callback) {
   const admission taken = body_->try_submit(record, {callback.target, callback.captured});
   if (taken != admission::accepted && callback.drop != nullptr) callback.drop(callback.captured);
   return taken;
 }
 
-operation<std::vector<outcome>> producer::produce_batch(std::span<const record> records) {
-  return body_->submit_batch(records);
+operation<std::vector<outcome>> producer::produce_batch(std::span<const record> records,
+                                                        const produce_options& options) {
+  return body_->submit_batch(records, options);
 }
 
 operation<tally> producer::flush() { return body_->flush_all(); }

@@ -14,9 +14,13 @@ namespace {
 /// Owns copies while it waits for room: the caller's views are his again when the call returns.
 class record_set final : public admission_waiter, public actors::completion_target {
  public:
-  record_set(producer_body& body, std::span<const record> records,
+  record_set(producer_body& body, std::span<const record> records, const produce_options& options,
              operation_state<std::vector<outcome>>& state)
-      : body_(body), left_(records.size()), answers_(records.size()), state_(&state) {
+      : body_(body),
+        options_(options),
+        left_(records.size()),
+        answers_(records.size()),
+        state_(&state) {
     state_->retain();
   }
   ~record_set() override { state_->release(); }
@@ -37,7 +41,8 @@ class record_set final : public admission_waiter, public actors::completion_targ
 
   /// In their order; those that can not be produced are refused in their turn, and no others.
   void admit_all(std::span<const record> records) noexcept {
-    for (std::size_t i = 0; i < records.size(); ++i) body_.admit_or_refuse(records[i], {this, i});
+    for (std::size_t i = 0; i < records.size(); ++i)
+      body_.admit_or_refuse(records[i], producer_body::track(options_, {this, i}));
   }
   void refuse_all(std::span<const record> records, client_errc code, limit ended_by) noexcept {
     for (std::size_t i = 0; i < records.size(); ++i)
@@ -92,6 +97,7 @@ class record_set final : public admission_waiter, public actors::completion_targ
   }
 
   producer_body& body_;
+  const produce_options options_;  // each record is tracked from its admission on
   std::atomic<std::size_t> left_;
   std::vector<std::optional<outcome>> answers_;
   operation_state<std::vector<outcome>>* state_;
@@ -100,7 +106,8 @@ class record_set final : public admission_waiter, public actors::completion_targ
 
 }  // namespace
 
-operation<std::vector<outcome>> producer_body::submit_batch(std::span<const record> records) {
+operation<std::vector<outcome>> producer_body::submit_batch(std::span<const record> records,
+                                                            const produce_options& options) {
   auto* state = new operation_state<std::vector<outcome>>;
   operation<std::vector<outcome>> result(*state);
   if (records.empty()) {
@@ -108,7 +115,7 @@ operation<std::vector<outcome>> producer_body::submit_batch(std::span<const reco
     state->open();
     return result;
   }
-  auto* set = new record_set(*this, records, *state);
+  auto* set = new record_set(*this, records, options, *state);
   std::uint64_t cost = 0;
   for (const record& each : records) cost += cost_if_sound(each);
   client_errc wrong{};
@@ -122,7 +129,7 @@ operation<std::vector<outcome>> producer_body::submit_batch(std::span<const reco
     set->admit_all(records);
   } else {
     set->keep(records);
-    if (line_->take_or_wait(cost, *set)) set->admitted();
+    if (line_->take_or_wait(cost, *set, options.admission_timeout)) set->admitted();
   }
   return result;
 }

@@ -2,6 +2,7 @@
 #include "api/producer_body.hpp"
 
 #include "actors/partition_actor.hpp"
+#include "actors/tracked_record.hpp"
 #include "api/admission_line.hpp"
 #include "api/bootstrap_servers.hpp"
 #include "api/closing.hpp"
@@ -117,7 +118,7 @@ producer_body::producer_body(const producer_config& config, environment_choice& 
   if (seed_ == 0) seed_ = drawn_seed();
   shared_.log = {config.log, config.log_context, config.log_level};
   shared_.log(actors::log_level::notice, [&] { return partitioner_notice(config); });
-  routes_ = std::make_unique<actors::topic_routes>(&make_router, this);
+  routes_ = std::make_unique<actors::topic_routes>(&make_router, this, &answer_withdrawn);
   clock_ = environment.options.surroundings.clock;
   runtime_ = std::make_unique<actors::runtime>(std::move(environment.options));
   auto metadata = std::make_unique<actors::metadata_actor>(metadata_settings_of(config_), shared_,
@@ -332,17 +333,39 @@ void producer_body::submit(const record& what, actors::completion_slot slot) {
 namespace {
 
 /// One record whose caller is suspended: its views stay valid.
-class waiting_record final : public admission_waiter {
+class waiting_record final : public admission_waiter, private actors::admission_place {
  public:
-  waiting_record(producer_body& body, const record& what, std::uint32_t tail_size,
-                 actors::completion_slot slot)
-      : body_(body), what_(what), tail_size_(tail_size), slot_(slot) {}
+  waiting_record(producer_body& body, admission_line& line, const record& what,
+                 std::uint32_t tail_size, actors::completion_slot slot)
+      : body_(body), line_(line), what_(what), tail_size_(tail_size), slot_(slot) {}
 
+  /// Lines up. This object may be gone when it returns.
+  void wait(std::uint64_t cost) {
+    actors::tracked_record* const tracked = slot_.tracked;
+    if (tracked == nullptr) {
+      if (line_.take_or_wait(cost, *this)) admitted();
+      return;
+    }
+    tracked->retain();
+    if (!tracked->enters_line(*this))
+      refused(client_errc::cancelled);
+    else if (line_.take_or_wait(cost, *this, tracked->admission_timeout()))
+      admitted();
+    else
+      tracked->is_queued();
+    tracked->release();
+  }
   void admitted() noexcept override {
-    body_.admit(what_, tail_size_, slot_);
-    delete this;
+    if (slot_.tracked == nullptr || slot_.tracked->leaves_line()) {
+      body_.admit(what_, tail_size_, slot_);
+      delete this;
+      return;
+    }
+    body_.give_back_room(actors::record_cost(tail_size_));
+    refused(client_errc::cancelled);
   }
   void refused(client_errc code) noexcept override {
+    if (slot_.tracked != nullptr) static_cast<void>(slot_.tracked->leaves_line());
     body_.answer_at_once(
         what_, slot_, code, {},
         code == client_errc::admission_timeout ? limit::admission_timeout : limit::none);
@@ -350,7 +373,10 @@ class waiting_record final : public admission_waiter {
   }
 
  private:
+  bool withdraw() noexcept override { return line_.withdraw(*this); }
+
   producer_body& body_;
+  admission_line& line_;
   const record what_;
   const std::uint32_t tail_size_;
   const actors::completion_slot slot_;
@@ -368,9 +394,21 @@ void producer_body::submit_waiting(const record& what, actors::completion_slot s
       break;
   }
   const measured size = measure(what);
-  auto* waiter = new waiting_record(*this, what, size.tail_size, slot);
-  if (line_->take_or_wait(size.cost, *waiter)) waiter->admitted();
+  (new waiting_record(*this, *line_, what, size.tail_size, slot))->wait(size.cost);
 }
+
+namespace {
+
+std::uint32_t call_of(const actors::completion_slot& slot) noexcept {
+  if (slot.tracked == nullptr) return 0;
+  std::uint32_t call = actors::record_node::tracked_bit;
+  if (const auto& own = slot.tracked->delivery_timeout())
+    call |= static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(own->count(), 1, actors::record_node::tracked_bit - 1));
+  return call;
+}
+
+}  // namespace
 
 void producer_body::admit(const record& what, std::uint32_t tail_size,
                           actors::completion_slot slot) noexcept {
@@ -382,6 +420,7 @@ void producer_body::admit(const record& what, std::uint32_t tail_size,
   }
   node->target = slot.target;
   node->data = slot.data;
+  node->call = call_of(slot);
   node->admitted_ns = now_ns();
   node->timestamp_ms =
       what.timestamp ? what.timestamp->time_since_epoch().count() : wall_ms_at(node->admitted_ns);
@@ -389,36 +428,91 @@ void producer_body::admit(const record& what, std::uint32_t tail_size,
   deliver(*node, what, route_of(what.topic));
 }
 
-void producer_body::deliver(actors::record_node& node, const record& what,
-                            actors::topic_route& route) noexcept {
-  const actors::completion_slot slot{node.target, node.data};
-  client_errc wrong{};
+/// Queues it in its partition or its route; the code says why not, and then it is still the
+/// caller's.
+client_errc producer_body::queue(actors::record_node& node, const record& what,
+                                 actors::topic_route& route) noexcept {
+  actors::tracked_record* const tracked =
+      node.tracked() ? static_cast<actors::tracked_record*>(node.target) : nullptr;
   const actors::partition_table* table = route.table();
-  while (table == nullptr && wrong == client_errc{}) {
+  while (table == nullptr) {
+    if (tracked != nullptr && !tracked->enters_route(route)) return client_errc::cancelled;
     switch (route.wait(node)) {
       case actors::route_answer::waiting:
-        return metadata_->want_topic(route);
+        metadata_->want_topic(route);
+        if (tracked != nullptr) metadata_->look_again();
+        return {};
       case actors::route_answer::published:
         table = route.table();
         break;
       case actors::route_answer::closed:
-        wrong = client_errc::closed;
-        break;
+        return client_errc::closed;
     }
   }
+  const auto choice = route.router().choose(what, node.tail_size, *table);
+  if (choice.error != client_errc{}) return choice.error;
+  node.partition = choice.partition.value;
+  const auto index = static_cast<std::size_t>(choice.partition.value);
+  if (tracked != nullptr) {
+    if (tracked->ended()) return client_errc::cancelled;
+    tracked->enters_partition(table->partitions[index].handle);
+  }
+  return table->partitions[index].handle.push(node) ? client_errc{} : client_errc::closed;
+}
+
+void producer_body::deliver(actors::record_node& node, const record& what,
+                            actors::topic_route& route) noexcept {
+  const actors::completion_slot slot{node.target, node.data};
+  actors::tracked_record* const tracked =
+      node.tracked() ? static_cast<actors::tracked_record*>(node.target) : nullptr;
+  if (tracked != nullptr) tracked->retain();  // the record may be answered before this ends
+  const client_errc wrong = queue(node, what, route);
   if (wrong == client_errc{}) {
-    const auto choice = route.router().choose(what, node.tail_size, *table);
-    wrong = choice.error;
-    if (wrong == client_errc{}) {
-      node.partition = choice.partition.value;
-      const auto index = static_cast<std::size_t>(choice.partition.value);
-      if (table->partitions[index].handle.push(node)) return;
-      wrong = client_errc::closed;
-    }
+    if (tracked != nullptr) tracked->is_queued();
+  } else {
+    shared_.room.give_back(node.weight);
+    actors::release_record_node(node);
+    answer_at_once(what, slot, wrong);
   }
-  shared_.room.give_back(node.weight);
+  if (tracked != nullptr) tracked->release();
+}
+
+actors::completion_slot producer_body::track(const produce_options& options,
+                                             actors::completion_slot receiver) {
+  if (!options.any()) return receiver;
+  auto* tracked = new actors::tracked_record(options, receiver);
+  return {tracked, 0, tracked};
+}
+
+namespace {
+
+struct withdrawn_task final : actors::metadata_task {
+  withdrawn_task(actors::topic_route& route, actors::record_node& record)
+      : from(route), node(record) {}
+  void run(actors::metadata_actor& at) override {
+    at.answer_cancelled(from, node);
+    delete this;
+  }
+  void refuse() noexcept override { delete this; }
+
+  actors::topic_route& from;
+  actors::record_node& node;
+};
+
+}  // namespace
+
+void producer_body::answer_withdrawn(void* self, actors::topic_route& from,
+                                     actors::record_node& node) {
+  auto& body = *static_cast<producer_body*>(self);
+  auto* task = new withdrawn_task(from, node);
+  if (body.metadata_handle_.push(*task)) return;
+  delete task;
+  record what;
+  what.topic = from.name();
+  const actors::completion_slot slot{node.target, node.data};
+  body.shared_.room.give_back(node.weight);
   actors::release_record_node(node);
-  answer_at_once(what, slot, wrong);
+  body.answer_at_once(what, slot, client_errc::cancelled);
 }
 
 }  // namespace partita::detail

@@ -47,7 +47,11 @@ class producer_body {
   void submit(const record& what, actors::completion_slot slot);
   /// Takes it now or when there is room, or answers it. The record's views stay valid until then.
   void submit_waiting(const record& what, actors::completion_slot slot);
-  operation<std::vector<outcome>> submit_batch(std::span<const record> records);
+  operation<std::vector<outcome>> submit_batch(std::span<const record> records,
+                                               const produce_options& options);
+  /// Puts a tracked record before the receiver, if the options ask for anything.
+  [[nodiscard]] static actors::completion_slot track(const produce_options& options,
+                                                     actors::completion_slot receiver);
 
   operation<tally> flush_all();
   operation<tally> flush_topic(std::string_view topic);
@@ -76,6 +80,7 @@ class producer_body {
   [[nodiscard]] std::uint64_t cost_if_sound(const record& what) const noexcept;
   /// The same record, after that much was taken.
   void admit_or_refuse(const record& what, actors::completion_slot slot) noexcept;
+  void give_back_room(std::uint64_t bytes) noexcept { shared_.room.give_back(bytes); }
   void answer_at_once(const record& what, actors::completion_slot slot, client_errc code,
                       std::error_code cause = {}, limit ended_by = limit::none);
 
@@ -92,6 +97,9 @@ class producer_body {
   [[nodiscard]] std::int64_t now_ns() const noexcept;
   [[nodiscard]] std::int64_t wall_ms_at(std::int64_t steady_ns) const noexcept;
   static std::unique_ptr<actors::record_router> make_router(void* self, std::string_view topic);
+  static void answer_withdrawn(void* self, actors::topic_route& from, actors::record_node& node);
+  [[nodiscard]] client_errc queue(actors::record_node& node, const record& what,
+                                  actors::topic_route& route) noexcept;
   producer_config config_;
   std::shared_ptr<void> keeps_alive_;
   const actors::clock_source* clock_;

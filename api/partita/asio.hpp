@@ -2,6 +2,7 @@
 //
 //     partita::outcome o = co_await producer.produce(record);              // in an asio::awaitable
 //     producer.produce(record)([](partita::outcome o) { ... });            // any completion token
+//     producer.produce(record)(bind_cancellation_slot(slot, token));       // can be cancelled
 //     partita::tally t = co_await partita::async_wait(producer.flush());   // flush, close,
 //     recover, ... auto producer = partita::make_producer_on(loop, config);             // no
 //     thread but the loop's
@@ -18,8 +19,10 @@
 #include <partita/operation.hpp>
 #include <partita/producer.hpp>
 
+#include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
+#include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/execution/context.hpp>
@@ -64,6 +67,22 @@ class handler_sink_service final : public boost::asio::execution_context::servic
   handler_sink& sink_;
 };
 
+/// Connects the handler's cancellation slot to the record. Every type of cancellation is taken: the
+/// outcome says what became of the record, and is never more certain than it can be.
+template <class Handler>
+void enter_slot(const Handler& handler, produce_options& options) {
+  auto slot = boost::asio::get_associated_cancellation_slot(handler);
+  if (!slot.is_connected()) return;
+  if (!options.handle) options.handle = record_handle::make();
+  slot.assign(
+      [handle = options.handle](boost::asio::cancellation_type) mutable { handle.cancel(); });
+}
+template <class Handler>
+void leave_slot(const Handler& handler) {
+  auto slot = boost::asio::get_associated_cancellation_slot(handler);
+  if (slot.is_connected()) slot.clear();
+}
+
 template <class Handler, class Executor>
 class executor_handler final : public waiting_handler {
  public:
@@ -78,6 +97,7 @@ class executor_handler final : public waiting_handler {
     delete this;
     boost::asio::dispatch(taken.work.get_executor(), [handler = std::move(taken.handler),
                                                       answer = std::move(answer)]() mutable {
+      leave_slot(handler);
       std::move(handler)(std::move(answer));
     });
   }
@@ -104,6 +124,7 @@ class inline_handler final : public waiting_handler {
   void call(outcome answer) override {
     Handler taken = std::move(handler_);
     delete this;
+    leave_slot(taken);
     std::move(taken)(std::move(answer));
   }
   void drop_handler() noexcept override {}
@@ -116,6 +137,7 @@ class inline_handler final : public waiting_handler {
 /// keep copies of these arguments.
 struct produce_initiation {
   producer* owner;
+  produce_options options;
 
   template <class Handler>
   void operator()(Handler&& handler, const record& what) const {
@@ -123,13 +145,15 @@ struct produce_initiation {
     const auto executor = boost::asio::get_associated_executor(handler);
     using executor_type = std::decay_t<decltype(executor)>;
     stored kept(std::forward<Handler>(handler));
+    produce_options asked = options;
+    enter_slot(kept, asked);
     if constexpr (std::is_same_v<executor_type, boost::asio::system_executor>) {
-      start_inline(*owner, what, *new inline_handler<stored>(std::move(kept)));
+      start_inline(*owner, what, asked, *new inline_handler<stored>(std::move(kept)));
     } else {
       boost::asio::execution_context& context =
           boost::asio::query(executor, boost::asio::execution::context);
       handler_sink& sink = boost::asio::use_service<handler_sink_service>(context).sink();
-      sink.start(*owner, what,
+      sink.start(*owner, what, asked,
                  *new executor_handler<stored, executor_type>(std::move(kept), executor));
     }
   }
@@ -139,9 +163,10 @@ template <class Token>
 requires boost::asio::completion_token_for<Token, void(outcome)>
 struct token_initiation<Token> {
   template <class Given>
-  static auto start(producer& owner, const record& what, Given&& token) {
-    return boost::asio::async_initiate<Given, void(outcome)>(produce_initiation{&owner}, token,
-                                                             what);
+  static auto start(producer& owner, const record& what, const produce_options& options,
+                    Given&& token) {
+    return boost::asio::async_initiate<Given, void(outcome)>(produce_initiation{&owner, options},
+                                                             token, what);
   }
 };
 
@@ -149,10 +174,11 @@ struct token_initiation<Token> {
 template <class Allocator>
 struct token_initiation<boost::asio::use_future_t<Allocator>> {
   template <class Given>
-  static std::future<outcome> start(producer& owner, const record& what, Given&&) {
+  static std::future<outcome> start(producer& owner, const record& what,
+                                    const produce_options& options, Given&&) {
     std::promise<outcome> promise;
     std::future<outcome> future = promise.get_future();
-    produce_initiation{&owner}(
+    produce_initiation{&owner, options}(
         [promise = std::move(promise)](outcome answer) mutable {
           promise.set_value(std::move(answer));
         },

@@ -14,6 +14,7 @@
 #include <partita/completion.hpp>
 #include <partita/fwd.hpp>
 #include <partita/outcome.hpp>
+#include <partita/produce_options.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -58,7 +59,8 @@ class waiting_handler {
 class handler_sink final : public actors::completion_target {
  public:
   /// Produces the record; `handler` is called with its answer. Never calls it before returning.
-  void start(producer& owner, const record& what, waiting_handler& handler);
+  void start(producer& owner, const record& what, const produce_options& options,
+             waiting_handler& handler);
   void complete(const actors::completion_run& run) noexcept override;
   /// Calls the handlers of what was answered so far. When one of them throws, the others are called
   /// by the next drain.
@@ -89,6 +91,7 @@ class handler_sink final : public actors::completion_target {
 };
 
 /// For handlers without an executor: called like callbacks, on the lane that answers.
-void start_inline(producer& owner, const record& what, waiting_handler& handler);
+void start_inline(producer& owner, const record& what, const produce_options& options,
+                  waiting_handler& handler);
 
 }  // namespace partita::detail

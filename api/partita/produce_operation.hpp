@@ -9,6 +9,7 @@
 #pragma once
 
 #include <partita/outcome.hpp>
+#include <partita/produce_options.hpp>
 #include <partita/record.hpp>
 
 #include <coroutine>
@@ -39,8 +40,9 @@ struct token_initiation;
 
 class [[nodiscard]] produce_operation {
  public:
-  produce_operation(producer& owner, const partita::record& record) noexcept
-      : owner_(&owner), record_(record) {}
+  produce_operation(producer& owner, const partita::record& record,
+                    produce_options options = {}) noexcept
+      : owner_(&owner), record_(record), options_(std::move(options)) {}
   produce_operation(const produce_operation&) = delete;
   produce_operation& operator=(const produce_operation&) = delete;
 
@@ -64,7 +66,7 @@ class [[nodiscard]] produce_operation {
     sizeof(detail::token_initiation<std::decay_t<Token>>);
   }
   {
-    return detail::token_initiation<std::decay_t<Token>>::start(*owner_, record_,
+    return detail::token_initiation<std::decay_t<Token>>::start(*owner_, record_, options_,
                                                                 std::forward<Token>(token));
   }
 
@@ -79,6 +81,7 @@ class [[nodiscard]] produce_operation {
 
   producer* owner_;
   partita::record record_;
+  produce_options options_;
   resume_executor* executor_ = nullptr;
   std::coroutine_handle<> handle_;
   std::optional<outcome> outcome_;

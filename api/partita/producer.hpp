@@ -11,6 +11,7 @@
 #include <partita/operation.hpp>
 #include <partita/outcome.hpp>
 #include <partita/produce_operation.hpp>
+#include <partita/produce_options.hpp>
 #include <partita/record.hpp>
 #include <partita/recovery.hpp>
 #include <partita/status.hpp>
@@ -72,6 +73,28 @@ class producer {
     submit(record, detail::make_callback(std::forward<Callback>(callback)));
   }
 
+  /// The same forms with limits of the record's own, and ways to cancel it.
+  [[nodiscard]] produce_operation produce(const record& record,
+                                          const produce_options& options) noexcept {
+    return {*this, record, options};
+  }
+  template <class Callback>
+  requires std::is_invocable_v < std::decay_t<Callback>
+  &, const outcome& >
+         void produce(const record& record, const produce_options& options, Callback&& callback) {
+    submit(record, options, detail::make_callback(std::forward<Callback>(callback)));
+  }
+  template <class Callback>
+  requires std::is_invocable_v < std::decay_t<Callback>
+  &, const outcome& > admission try_produce(const record& record, const produce_options& options,
+                                            Callback&& callback) {
+    return try_submit(record, options, detail::make_callback(std::forward<Callback>(callback)));
+  }
+
+  /// Cancels the records that were or will be produced with this handle. Nothing happens to one
+  /// that has its answer. False if that was asked before.
+  bool cancel(record_handle handle) noexcept { return handle.cancel(); }
+
   /// The same without failing when there is no room.
   template <class Callback>
   requires std::is_invocable_v < std::decay_t<Callback>
@@ -82,7 +105,9 @@ class producer {
   /// Produces several records under one admission: all are accepted, in order, or (when they do not
   /// fit before max.block.ms) all end not_written. A record that can not be produced anyway (too
   /// large, an invalid header) is answered alone. One outcome per record, in their order.
-  [[nodiscard]] operation<std::vector<outcome>> produce_batch(std::span<const record> records);
+  /// Options hold for each record; tokens and handles act once it is admitted.
+  [[nodiscard]] operation<std::vector<outcome>> produce_batch(std::span<const record> records,
+                                                              const produce_options& options = {});
 
   /// Done when every record that was accepted before the call is answered. Cuts lingering short.
   [[nodiscard]] operation<tally> flush();
@@ -110,7 +135,10 @@ class producer {
  private:
   friend class produce_operation;
   void submit(const record& record, detail::callback_ref callback);
+  void submit(const record& record, const produce_options& options, detail::callback_ref callback);
   admission try_submit(const record& record, detail::callback_ref callback);
+  admission try_submit(const record& record, const produce_options& options,
+                       detail::callback_ref callback);
 
   detail::producer_body* body_;
 };

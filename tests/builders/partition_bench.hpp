@@ -25,6 +25,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,8 @@ inline std::string name_of(std::error_code code) {
       return "handed_back";
     case client_errc::closed:
       return "closed";
+    case client_errc::cancelled:
+      return "cancelled";
     case client_errc::no_acknowledgement:
       return "no_acknowledgement";
     case client_errc::answer_lost:
@@ -135,6 +138,14 @@ class partition_bench : public actors::partition_effects {
   /// A record that failed before it could be buffered.
   int produce_failed(client_errc code) { return append("", now, 0ms, code); }
 
+  /// One that can be cancelled, with a delivery timeout of its own (0: the partition's).
+  int produce_own(std::chrono::milliseconds timeout = 0ms) {
+    call_ = actors::record_node::tracked_bit | static_cast<std::uint32_t>(timeout.count());
+    const int number = append("", now, 0ms, {});
+    call_ = 0;
+    return number;
+  }
+
   void leader(int id, int epoch = 1) {
     core->set_leader(id, epoch, now);
     if (id != leader_) ++connection;
@@ -148,6 +159,15 @@ class partition_bench : public actors::partition_effects {
   }
   void pause(pause_mode mode = pause_mode::hold) { core->pause(mode, now), turn(); }
   void resume() { core->resume(now), turn(); }
+  /// Cancels produced records as at the end of a turn. Only for those of produce_own().
+  void cancel(const std::vector<int>& which) {
+    std::vector<actors::cancel_request> asked;
+    for (const int number : which) asked.push_back({nullptr, ordinals_.at(number)});
+    core->cancel_unsent(asked);
+    core->cancel_sent(asked);
+    not_cancelled = asked.size();
+    turn();
+  }
   recovery_run& recover(recovery how, bool allow_duplicates = false) {
     recovery_run& run = *recoveries_.emplace_back(std::make_unique<recovery_run>());
     run.command.how = how;
@@ -272,6 +292,7 @@ class partition_bench : public actors::partition_effects {
   int ids_asked = 0;  ///< since the last grant
   int refreshes = 0;
   bool is_ready = false;
+  std::size_t not_cancelled = 0;     ///< of the last cancel()
   std::string last_detail;           ///< of the last failure
   std::vector<std::string> details;  ///< of all failures
   double next_draw = 0.5;
@@ -282,15 +303,30 @@ class partition_bench : public actors::partition_effects {
     const bool known = done.acknowledged_offset.has_value();
     const std::int64_t base = known ? done.acknowledged_offset->value : 0;
     for (const actors::completion_entry& each : done.entries())
-      tell(done, each, known ? "delivered@" + std::to_string(base + each.position) : "delivered@?");
+      if (!each.answered)
+        tell(done, each,
+             known ? "delivered@" + std::to_string(base + each.position) : "delivered@?");
   }
   void complete_failed(actors::batch& done, const actors::failure_facts& facts) override {
-    if (facts.fate == fate::unknown) {
+    if (facts.fate == fate::unknown && done.first_ticket == 0) {
       done.first_ticket = next_ticket_;
       next_ticket_ += done.count();
     }
     details.push_back(last_detail = facts.detail);
-    for (const actors::completion_entry& each : done.entries()) tell(done, each, name_of(facts));
+    for (const actors::completion_entry& each : done.entries())
+      if (!each.answered) tell(done, each, name_of(facts));
+  }
+  void complete_early(actors::batch& sent, std::span<const actors::completion_entry> told,
+                      const actors::failure_facts& facts) override {
+    EXPECT_EQ(facts.fate, fate::unknown);
+    if (sent.first_ticket == 0) {
+      sent.first_ticket = next_ticket_;
+      next_ticket_ += sent.count();
+    }
+    for (const actors::completion_entry& each : told) tell(sent, each, name_of(facts));
+  }
+  void buffered(const actors::record_node& node, std::uint64_t ordinal) override {
+    ordinals_[static_cast<int>(node.data)] = ordinal;
   }
   void complete_refused(const actors::record_node& node,
                         const actors::failure_facts& facts) override {
@@ -381,6 +417,7 @@ class partition_bench : public actors::partition_effects {
     node->admitted_ns =
         std::chrono::duration_cast<std::chrono::nanoseconds>(admitted.time_since_epoch()).count();
     node->flags = static_cast<std::uint16_t>(failure);
+    node->call = call_;
     accepted_bytes += node->weight;
     core->append(*node, now);
     node->flags = 0;
@@ -418,6 +455,8 @@ class partition_bench : public actors::partition_effects {
   wire::segment_pool segments_;
   std::set<actors::batch*> live_;
   std::map<int, std::string> told_;
+  std::map<int, std::uint64_t> ordinals_;
+  std::uint32_t call_ = 0;
   int leader_ = 0;
   std::uint64_t next_ticket_ = 1;
 };
