@@ -135,18 +135,35 @@ void stage::produce(std::string_view names, const produce_how& how) {
     partita::record view;
     staged_record& made = admit(word, how, view);
     note("produce " + word);
+    produce_options options = how.options;
+    if (how.cancellable) made.handle = options.handle = record_handle::make();
     if (how.waits)
-      wait_for_answer(made, view);
+      wait_for_answer(made, view, options);
     else
-      producer_->produce(view, [this, &made](const outcome& answer) { take_answer(made, answer); });
+      producer_->produce(view, options,
+                         [this, &made](const outcome& answer) { take_answer(made, answer); });
   }
 }
 
-void stage::wait_for_answer(staged_record& made, const partita::record& view) {
-  [](stage& self, staged_record& target, partita::record what) -> detached {
-    const outcome answer = co_await self.producer_->produce(what).resume_on(self.executor_);
+void stage::cancel(std::string_view names) {
+  for (const std::string& name : split(names, ' ')) {
+    record_handle handle;
+    {
+      const std::lock_guard hold(lock_);
+      note("cancel " + name);
+      handle = record(name).handle;
+    }
+    EXPECT_TRUE(handle) << name << " is not cancellable";
+    producer_->cancel(handle);
+  }
+}
+
+void stage::wait_for_answer(staged_record& made, const partita::record& view,
+                            const produce_options& options) {
+  [](stage& self, staged_record& target, partita::record what, produce_options asked) -> detached {
+    const outcome answer = co_await self.producer_->produce(what, asked).resume_on(self.executor_);
     self.take_answer(target, answer);
-  }(*this, made, view);
+  }(*this, made, view, options);
 }
 
 void stage::hold_outcomes() { executor_.hold(); }

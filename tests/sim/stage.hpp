@@ -77,6 +77,7 @@ struct staged_record {
   std::chrono::nanoseconds answered_at{0};
   std::chrono::nanoseconds limit{0};  ///< until when it must be answered
   std::function<void(const outcome&)> then;
+  record_handle handle;
   int attempts = 0;
   bool resubmitted = false;
 };
@@ -91,6 +92,8 @@ struct produce_how {
   std::optional<std::string> value{};  ///< in place of the name
   bool assigned = true;                ///< false: the partitioner chooses
   bool waits = false;                  ///< co_await: waits for room, continues on the executor
+  bool cancellable = false;            ///< by cancel()
+  produce_options options{};
   std::function<void(const outcome&)> then{};
 };
 
@@ -116,6 +119,8 @@ class stage : private attempt_script {
   // c:
   /// "A B(k1) X@p1": produces these, in order.
   void produce(std::string_view names, const produce_how& how = {});
+  /// Those that were produced as cancellable.
+  void cancel(std::string_view names);
   void await(std::string_view names);
   void await_all();
   /// From here on outcomes of records that wait are kept from the application.
@@ -211,7 +216,8 @@ class stage : private attempt_script {
   void on_answered(const attempt_answer& answer) override;
 
   staged_record& admit(std::string_view word, const produce_how& how, partita::record& view);
-  void wait_for_answer(staged_record& made, const partita::record& view);
+  void wait_for_answer(staged_record& made, const partita::record& view,
+                       const produce_options& options);
   void take_answer(staged_record& record, const outcome& answer);
   void note(const std::string& text);
   template <class T>
