@@ -30,10 +30,10 @@ void append_partition(topic_facts& topic, partition_facts facts,
   topic.partitions.push_back(facts);
 }
 
-/// The answer's partitions by index. An answer lists all of a topic's partitions, so an index
-/// outside is a lie and is left out: the peer can not make us allocate more than it sent.
-std::vector<const partition_answer*> by_index(const topic_answer& answer) {
-  std::vector<const partition_answer*> found(answer.partitions.size(), nullptr);
+/// The answer's partitions by index, the first of each; at least `known` places. What lies outside
+/// is left out: the peer can not make us allocate more than it sent.
+std::vector<const partition_answer*> by_index(const topic_answer& answer, std::size_t known) {
+  std::vector<const partition_answer*> found(std::max(answer.partitions.size(), known), nullptr);
   for (const partition_answer& each : answer.partitions) {
     if (each.index.value < 0) continue;
     const auto index = static_cast<std::size_t>(each.index.value);
@@ -42,16 +42,45 @@ std::vector<const partition_answer*> by_index(const topic_answer& answer) {
   return found;
 }
 
+/// An answer lists all of a topic's partitions; one that leaves out or repeats any says nothing
+/// about how many there are, and keys must not be placed by a wrong count (META-13).
+bool counts_partitions(const topic_answer& answer) {
+  const std::vector<const partition_answer*> found = by_index(answer, 0);
+  return std::find(found.begin(), found.end(), nullptr) == found.end();
+}
+
+topic_facts without_count(const topic_facts* before, const topic_answer& answer) {
+  topic_facts topic = before != nullptr ? *before : topic_facts{.name = answer.name};
+  topic.error = answer.error;
+  topic.incomplete = true;
+  return topic;
+}
+
+void remember_replaced(const topic_facts& before, topic_facts& topic) {
+  constexpr std::size_t kept_max = 8;
+  topic.replaced = before.replaced;
+  topic.replaced.push_back(before.id);
+  if (topic.replaced.size() > kept_max) topic.replaced.erase(topic.replaced.begin());
+}
+
 topic_facts merge_partitions(const topic_facts* before, const topic_answer& answer) {
   const bool same_topic = before != nullptr && !recreated(*before, answer.id);
   const bool epochs_hold = before != nullptr && comparable(*before, answer);
-  topic_facts topic{.name = answer.name, .id = answer.id, .error = answer.error};
-  if (same_topic && !topic.id.known()) topic.id = before->id;
+  const bool counted = counts_partitions(answer);
+  const std::size_t known = same_topic ? before->partitions.size() : 0;
+  if (!counted && known == 0) return without_count(before, answer);
 
-  const std::vector<const partition_answer*> answered = by_index(answer);
+  topic_facts topic{.name = answer.name, .id = answer.id, .error = answer.error};
+  topic.incomplete = !counted;
+  if (same_topic && !topic.id.known()) topic.id = before->id;
+  if (same_topic)
+    topic.replaced = before->replaced;
+  else if (before != nullptr)
+    remember_replaced(*before, topic);
+
+  const std::vector<const partition_answer*> answered = by_index(answer, known);
   // A topic never loses partitions, so fewer of them is an old answer.
-  const std::size_t count =
-      std::max(answered.size(), same_topic ? before->partitions.size() : std::size_t{0});
+  const std::size_t count = counted ? answered.size() : known;
   topic.partitions.reserve(count);
   for (std::size_t index = 0; index < count; ++index) {
     const partition_answer* newer = index < answered.size() ? answered[index] : nullptr;
@@ -73,6 +102,10 @@ topic_facts merge_partitions(const topic_facts* before, const topic_answer& answ
 }
 
 topic_facts merge_topic(const topic_facts* before, const topic_answer& answer) {
+  if (before != nullptr && answer.id.known() &&
+      std::find(before->replaced.begin(), before->replaced.end(), answer.id) !=
+          before->replaced.end())
+    return *before;
   if (not_there(answer.error) || (answer.error != broker_errc::none && answer.partitions.empty())) {
     topic_facts topic = before != nullptr ? *before : topic_facts{.name = answer.name};
     topic.error = answer.error;

@@ -7,8 +7,10 @@
 // 1. Within one topic id a partition's leader epoch never falls: older answers and hints are
 // ignored,
 //    whichever broker they come from (KIP-320, KIP-951).
-// 2. Another topic id is another topic: nothing of the old one survives but the name.
+// 2. Another topic id is another topic: nothing of the old one survives but the name. An id that
+//    was replaced does not come back: a broker that still names it lags.
 // 3. Within one topic id partitions are never lost. A topic that vanishes keeps its entry, marked.
+//    How many there are is learned only from an answer that names each of 0 to n-1 once.
 // 4. The endpoint of every leader that is known by a newer answer than the brokers' list is kept.
 //
 // Threads: immutable once made; shared freely.
@@ -63,11 +65,18 @@ struct metadata_answer {
 
 /// What an answer other than metadata says about a leader (current_leader and node_endpoints).
 struct leader_hint {
-  std::string_view topic;
+  std::string topic;
   topic_id id;  ///< unknown: of whichever topic has the name now
   partition_id partition;
   broker_id leader;
   leader_epoch epoch;
+};
+
+/// All that one answer hints at.
+struct leader_hints {
+  std::vector<leader_hint> leaders;
+  std::vector<broker_endpoint> endpoints;
+  [[nodiscard]] bool empty() const noexcept { return leaders.empty(); }
 };
 
 struct partition_facts {
@@ -84,6 +93,8 @@ struct topic_facts {
   topic_id id;
   broker_errc error = broker_errc::none;    ///< of the last answer
   bool gone = false;                        ///< the last answer did not know the topic
+  bool incomplete = false;                  ///< the last answer did not say how many partitions
+  std::vector<topic_id> replaced;           ///< ids that the name had before, the newest last
   std::vector<partition_facts> partitions;  ///< by index
   std::vector<broker_id> replica_ids;       ///< of all partitions, one after the other
 

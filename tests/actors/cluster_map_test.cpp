@@ -188,12 +188,38 @@ TEST(ClusterMap, NeverLosesPartitionsOfATopic) {
   EXPECT_TRUE(difference(*map, *later).empty());
 }
 
-TEST(ClusterMap, LeavesOutPartitionsThatCanNotBe) {
-  const auto map =
-      known({orders({led(2147483647, 1, 1), led(-5, 1, 1), led(0, 2, 7), led(0, 3, 9)})});
-  EXPECT_EQ(map->topic("orders")->partitions.size(), 4u);
-  EXPECT_EQ(map->partition("orders", 0)->leader, broker_id{2});
-  EXPECT_FALSE(map->partition("orders", 1)->leader.known());
+// Keys must not be placed by a count that nobody said (META-10, META-13).
+TEST(ClusterMap, DoesNotBelieveAnAnswerThatLeavesPartitionsOut) {
+  for (const auto& partitions :
+       {std::vector{led(0, 2, 7), led(2, 3, 7)}, std::vector{led(0, 2, 7), led(0, 3, 9)},
+        std::vector{led(2147483647, 1, 1), led(-5, 1, 1), led(0, 2, 7)}}) {
+    const auto map = known({orders(partitions)});
+    ASSERT_NE(map->topic("orders"), nullptr);
+    EXPECT_TRUE(map->topic("orders")->partitions.empty());
+    EXPECT_TRUE(map->topic("orders")->incomplete);
+    const auto later = cluster_map::merge(*map, answer({orders({led(0, 2, 7), led(1, 3, 4)})}));
+    EXPECT_EQ(later->topic("orders")->partitions.size(), 2U);
+    EXPECT_FALSE(later->topic("orders")->incomplete);
+  }
+}
+
+TEST(ClusterMap, TakesTheLeadersButNotTheCountOfAnIncompleteAnswer) {
+  const auto map = known({orders({led(0, 2, 7), led(1, 3, 4), led(2, 1, 5)})});
+  const auto later =
+      cluster_map::merge(*map, answer({orders({led(0, 1, 8), led(2, 2, 6), led(9, 1, 1)})}));
+  ASSERT_EQ(later->topic("orders")->partitions.size(), 3U);
+  EXPECT_EQ(later->partition("orders", 0)->leader, broker_id{1});
+  EXPECT_EQ(later->partition("orders", 1)->leader, broker_id{3}) << "the last known one stays";
+  EXPECT_EQ(later->partition("orders", 2)->leader, broker_id{2});
+  EXPECT_TRUE(later->topic("orders")->incomplete);
+}
+
+TEST(ClusterMap, DoesNotGoBackToAnIdThatWasReplaced) {
+  const auto map = known({orders({led(0, 2, 7)}, first_id)});
+  const auto recreated = cluster_map::merge(*map, answer({orders({led(0, 1, 0)}, second_id)}));
+  const auto stale = cluster_map::merge(*recreated, answer({orders({led(0, 2, 7)}, first_id)}));
+  EXPECT_EQ(stale->topic("orders")->id, second_id);
+  EXPECT_EQ(stale->partition("orders", 0)->leader, broker_id{1});
 }
 
 TEST(ClusterMap, DoesNotForgetTheClusterOverAnAnswerWithoutBrokers) {
