@@ -61,6 +61,8 @@ void batch::reset() {
   acknowledged_offset.reset();
   log_append_time_ms = -1;
   footing = 0;
+  sent_to = {};
+  sent_in = {};
   submission = 0;
   failure = {fate::unknown, {}, {}, limit::none, 0};
   first_ticket = 0;

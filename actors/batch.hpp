@@ -163,6 +163,8 @@ class batch final : public command {
   std::optional<offset> acknowledged_offset;
   std::int64_t log_append_time_ms = -1;
   std::uint32_t footing = 0;     ///< the partition's, when the last attempt began
+  broker_id sent_to;             ///< who led then
+  leader_epoch sent_in;          ///< and by which election
   std::uint64_t submission = 0;  ///< 0, or where in the order of commands it was resubmitted
   failure_facts failure{fate::unknown, {}, {}, limit::none, 0};  ///< once failed
   std::uint64_t first_ticket = 0;  ///< of its first record, if unknown

@@ -1,5 +1,6 @@
 #include "actors/broker_actor.hpp"
 
+#include "actors/cluster_map.hpp"
 #include "actors/partition_actor.hpp"
 #include "actors/retry.hpp"
 #include "wire/messages/produce.hpp"
@@ -37,11 +38,27 @@ broker_actor::~broker_actor() = default;
 // Partitions
 
 void broker_actor::add(partition_actor& ready, std::size_t bytes) {
+  if (failed_connects_ > 0) ready.obstructed(last_error_);
   outbox_.add(ready, bytes);
   wake();
 }
 
 void broker_actor::remove(partition_actor& gone) { outbox_.remove(gone); }
+
+void broker_actor::note_stuck() noexcept {
+  constexpr duration forgotten_after = std::chrono::seconds(10);
+  const instant now = lane_->now();
+  const instant until = now + settings_.request_timeout + forgotten_after;
+  stuck_until_ns_.store(until.time_since_epoch().count(), std::memory_order_relaxed);
+  if (stuck_since_ns_.load(std::memory_order_relaxed) == never.time_since_epoch().count())
+    stuck_since_ns_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
+}
+
+/// An answer came: what is still out there waits from now on.
+void broker_actor::note_progress() noexcept {
+  const instant since = exchanges_.empty() ? never : lane_->now();
+  stuck_since_ns_.store(since.time_since_epoch().count(), std::memory_order_relaxed);
+}
 
 /// Asks for a turn, behind the partitions that are about to become ready in this round: they share
 /// the request.
@@ -109,12 +126,16 @@ bool broker_actor::send_one() {
   exchanges_.push_back(std::move(exchange));
   ++requests_;
   last_used_ = now;
+  note_stuck();
   connection_.send(std::move(encoded.frame), wire::api_key::produce, version, cookie,
                    settings_.required_acks != acks::none);
   return connection_.ready();
 }
 
-void broker_actor::connect() { connection_.open(*lane_, host_, port_); }
+void broker_actor::connect() {
+  note_stuck();
+  connection_.open(*lane_, host_, port_, failed_connects_);
+}
 
 void broker_actor::retry_later(instant at) {
   if (!timer_.armed() || timer_.deadline() > at) lane_->arm(timer_, at);
@@ -140,7 +161,6 @@ void broker_actor::arm_idle() {
 
 void broker_actor::on_ready() {
   failed_connects_ = 0;
-  logged_text_.clear();
   last_used_ = lane_->now();
   arm_idle();
   wake();
@@ -158,6 +178,7 @@ void broker_actor::on_answer(const wire::session_answer& answer, std::int16_t ve
   PARTITA_ASSERT(!exchanges_.empty() && exchanges_.front().cookie() == answer.cookie);
   const produce_exchange exchange = std::move(exchanges_.front());
   exchanges_.pop_front();
+  note_progress();
   auto decoded = wire::decode_response<wire::produce_response>(version, answer.body());
   std::string wrong = decoded.ok() ? exchange.match(decoded.value, version)
                                    : decoded.failure.describe("Produce", version);
@@ -167,9 +188,11 @@ void broker_actor::on_answer(const wire::session_answer& answer, std::int16_t ve
       static_cast<partition_actor*>(sent.owner())->give_back(sent, batch_return::lost);
     });
     return connection_.distrust(
-        decoded.ok() ? client_errc::unexpected_answer : client_errc::malformed_answer,
-        host_ + ":" + std::to_string(port_) + ": " + wrong);
+        decoded.ok() ? client_errc::unexpected_answer : client_errc::malformed_answer, wrong);
   }
+  // Before the batches go back, so that their retries can go to the new leader at once.
+  if (leader_hints hints = exchange.hints(decoded.value, version); !hints.empty())
+    cluster_.take_hints(std::move(hints));
   exchange.for_each([](batch& sent) {
     const bool found = sent.note.end.stage == attempt_stage::answered;
     static_cast<partition_actor*>(sent.owner())
@@ -182,7 +205,7 @@ void broker_actor::on_answer(const wire::session_answer& answer, std::int16_t ve
 /// The broker answers at once and then mutes the channel; the client must hold back too (KIP-219).
 void broker_actor::throttle(std::int32_t throttle_ms) {
   if (throttle_ms <= 0) return;
-  not_before_ = std::max(not_before_, lane_->now() + std::chrono::milliseconds(throttle_ms));
+  not_before_ = std::max(not_before_, lane_->now() + connection::throttle(throttle_ms));
 }
 
 void broker_actor::on_ended(std::uint64_t cookie, bool handed_over, std::error_code reason) {
@@ -191,6 +214,7 @@ void broker_actor::on_ended(std::uint64_t cookie, bool handed_over, std::error_c
   PARTITA_ASSERT(found != exchanges_.end());
   const produce_exchange exchange = std::move(*found);
   exchanges_.erase(found);
+  if (exchanges_.empty() && !reason) note_progress();
   const bool never_answered = handed_over && !reason && settings_.required_acks == acks::none;
   batch_return how = handed_over ? batch_return::lost : batch_return::not_sent;
   if (never_answered) how = batch_return::never_answered;
@@ -206,14 +230,14 @@ void broker_actor::on_ended(std::uint64_t cookie, bool handed_over, std::error_c
 
 void broker_actor::on_down(std::error_code code, const std::string& text) {
   ++disconnects_;
-  // The same trouble again is no news: it is retried many times a minute.
-  const log_level level = text == logged_text_ ? log_level::debug : log_level::warning;
-  logged_text_ = text;
+  note_stuck();
   last_error_ = code;
-  last_error_text_ = text;
-  shared_.log(level, [&] {
-    return "broker " + std::to_string(id_.value) + ": " + text + " (" + code.message() + ")";
-  });
+  last_error_text_ = with_message(text, code);
+  const bool news = gate_.passes(code, lane_->now());
+  shared_.log(news ? log_level::warning : log_level::debug,
+              [&] { return "broker " + std::to_string(id_.value) + ": " + last_error_text_; });
+  outbox_.for_each(
+      [code](outbox_node& each) { static_cast<partition_actor&>(each).obstructed(code); });
   cluster_.refresh_metadata();
   ++failed_connects_;
   not_before_ =

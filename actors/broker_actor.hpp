@@ -14,6 +14,7 @@
 #include "actors/actor_cell.hpp"
 #include "actors/cluster_services.hpp"
 #include "actors/connection.hpp"
+#include "actors/log_gate.hpp"
 #include "actors/outbox.hpp"
 #include "actors/producer_shared.hpp"
 #include "actors/produce_exchange.hpp"
@@ -21,6 +22,7 @@
 #include <partita/config.hpp>
 #include <partita/status.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -71,6 +73,14 @@ class broker_actor final : public actor_body, private connection_events {
   [[nodiscard]] lane* self_lane() const noexcept { return lane_; }
 
   [[nodiscard]] broker_id id() const noexcept { return id_; }
+  /// Whether something has waited for longer than `patience` that could not be sent or was not
+  /// answered. Without a new attempt that is forgotten after a while, or nobody would try again.
+  /// Any thread, about now.
+  [[nodiscard]] bool stuck(instant now, duration patience) const noexcept {
+    const auto since = instant(duration(stuck_since_ns_.load(std::memory_order_relaxed)));
+    const auto until = instant(duration(stuck_until_ns_.load(std::memory_order_relaxed)));
+    return now < until && since < now - patience;
+  }
   [[nodiscard]] broker_status status() const;
 
   // actor_body
@@ -88,6 +98,8 @@ class broker_actor final : public actor_body, private connection_events {
   void on_ended(std::uint64_t cookie, bool handed_over, std::error_code reason) override;
   void on_down(std::error_code code, const std::string& text) override;
 
+  void note_stuck() noexcept;
+  void note_progress() noexcept;
   void wake();
   void pump();
   bool send_one();
@@ -118,11 +130,14 @@ class broker_actor final : public actor_body, private connection_events {
   command pump_command_;
   timer_node timer_;
 
+  std::atomic<duration::rep> stuck_since_ns_{never.time_since_epoch().count()};
+  std::atomic<duration::rep> stuck_until_ns_{0};
+
   std::uint64_t requests_ = 0;
   std::uint64_t disconnects_ = 0;
   std::error_code last_error_;
   std::string last_error_text_;
-  std::string logged_text_;
+  log_gate gate_;
 };
 
 }  // namespace partita::actors

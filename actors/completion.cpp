@@ -51,6 +51,7 @@ void completion_run::report(std::exception_ptr what) const noexcept {
 void complete_all(std::span<const completion_entry> entries, const completion_answer& answer,
                   completion_observer& observer) noexcept {
   count(answer, entries.size(), observer);
+  const instant began = observer.clock != nullptr ? observer.clock->now() : instant{};
   std::size_t first = 0;
   while (first < entries.size()) {
     completion_target* const target = entries[first].target;
@@ -62,6 +63,9 @@ void complete_all(std::span<const completion_entry> entries, const completion_an
     }
     first = end;
   }
+  if (observer.clock == nullptr || observer.on_slow == nullptr) return;
+  const duration took = observer.clock->now() - began;
+  if (took >= slow_callbacks_after) observer.on_slow(observer.context, took);
 }
 
 }  // namespace partita::actors

@@ -8,6 +8,9 @@
 // Threads: the turn that completes. A target may be used by several lanes at a time.
 #pragma once
 
+#include "actors/environment.hpp"
+#include "actors/instant.hpp"
+
 #include <partita/completion.hpp>
 #include <partita/contract.hpp>
 #include <partita/ids.hpp>
@@ -71,6 +74,10 @@ struct completion_observer {
   std::uint64_t runs = 0;
   std::uint64_t exceptions = 0;
   void (*on_exception)(void* context, std::exception_ptr what) noexcept = nullptr;
+  /// User code of one call to complete_all() took that long. Measured with the clock, if there is
+  /// one.
+  void (*on_slow)(void* context, duration took) noexcept = nullptr;
+  const clock_source* clock = nullptr;
   void* context = nullptr;
 };
 
@@ -82,6 +89,9 @@ struct completion_slot {
   std::uint64_t data = 0;
   tracked_record* tracked = nullptr;  ///< the target, if it is one
 };
+
+/// Callbacks that hold a lane up for longer are counted and reported.
+inline constexpr duration slow_callbacks_after = std::chrono::milliseconds(100);
 
 /// Consecutive entries with the same target. Valid during complete() only.
 class completion_run {

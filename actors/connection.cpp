@@ -29,7 +29,7 @@ connection::connection(connection_settings settings, connection_events& events)
 
 connection::~connection() { close(client_errc::closed); }
 
-void connection::open(lane& home, const std::string& host, std::uint16_t port) {
+void connection::open(lane& home, const std::string& host, std::uint16_t port, int failures) {
   PARTITA_EXPECTS(phase_ == phase::down && !in_event_);
   home_ = &home;
   number_ = next_number();
@@ -39,7 +39,12 @@ void connection::open(lane& home, const std::string& host, std::uint16_t port) {
   offered_ = {};
   stream_ = home.transport()->make_stream(*this);
   phase_ = phase::connecting;
-  stream_->connect(host, port, settings_.setup_timeout);
+  const std::chrono::milliseconds longest =
+      std::max(settings_.setup_timeout, settings_.setup_timeout_max);
+  std::chrono::milliseconds limit = settings_.setup_timeout;
+  for (int i = 0; i < failures && limit < longest; ++i) limit = std::min(limit * 2, longest);
+  setup_deadline_ = home.now() + limit;
+  stream_->connect(host, port, limit);
 }
 
 void connection::close(std::error_code reason) {
@@ -65,7 +70,8 @@ void connection::send(wire::gather_buffer frame, wire::api_key key, std::int16_t
   terms.cookie = cookie;
   terms.api = key;
   terms.expects_answer = expects_answer;
-  terms.deadline = home_->now() + settings_.request_timeout;
+  terms.deadline =
+      cookie == handshake_cookie ? setup_deadline_ : home_->now() + settings_.request_timeout;
   terms.answer_bytes_max = wire::answer_limit(key);
   if (expects_answer) versions_in_use_.emplace_back(cookie, version);
   session_->submit(wire::outgoing_frame(std::move(frame)), terms);
@@ -83,7 +89,7 @@ void connection::on_connected() {
 
 void connection::on_connect_failed(const wire::stream_failure& failure) {
   home_->refresh_now();
-  fail(failure.code, failure.text.empty() ? peer_ : failure.text);
+  fail(failure.code, about(failure.text));
 }
 
 void connection::on_bytes(std::span<const std::byte> bytes) {
@@ -103,9 +109,9 @@ void connection::on_writable() {
 
 void connection::on_closed(const wire::stream_failure& failure) {
   home_->refresh_now();
-  std::string text = peer_ + ": " + (failure.text.empty() ? failure.code.message() : failure.text);
+  std::string text = about(failure.text);
   if (phase_ == phase::handshake)
-    text += " during the handshake (not a Kafka broker, or it wants TLS?)";
+    text += ", during the handshake (not a Kafka broker, or it wants TLS?)";
   fail(failure.code, text);
 }
 
@@ -148,7 +154,7 @@ void connection::on_ended(std::uint64_t cookie, wire::request_stage stage, std::
 }
 
 void connection::on_protocol_error(std::error_code code, std::string_view text) {
-  fail(code, peer_ + ": " + std::string(text));
+  fail(code, about(text));
 }
 
 // The handshake
@@ -169,7 +175,7 @@ void connection::take_versions(const wire::session_answer& answer) {
   auto decoded = wire::decode_api_versions_answer(handshake_version_, answer.body());
   if (!decoded.ok()) {
     return fail(client_errc::malformed_answer,
-                peer_ + ": " + decoded.failure.describe("ApiVersions", handshake_version_));
+                about(decoded.failure.describe("ApiVersions", handshake_version_)));
   }
   if (decoded.value.error_code == broker_errc::unsupported_version) {
     // Strictly downwards, so that it ends (KIP-511). Brokers before 2.4 name no range: version 0.
@@ -177,17 +183,16 @@ void connection::take_versions(const wire::session_answer& answer) {
     std::int16_t next = offered ? std::min<std::int16_t>(offered->last, handshake_version_) : 0;
     if (next >= handshake_version_) next = static_cast<std::int16_t>(handshake_version_ - 1);
     if (handshake_version_ == 0)
-      return fail(client_errc::unsupported_version,
-                  peer_ + ": no version of ApiVersions in common");
+      return fail(client_errc::unsupported_version, about("no version of ApiVersions in common"));
     return ask_for_versions(std::max<std::int16_t>(next, 0));
   }
   if (decoded.value.error_code != broker_errc::none)
-    return fail(decoded.value.error_code, peer_ + ": ApiVersions was refused");
+    return fail(decoded.value.error_code, about("ApiVersions was refused"));
   offered_ = std::move(decoded.value);
   for (const wire::api_key needed : {wire::api_key::produce, wire::api_key::metadata}) {
     if (version_of(needed)) continue;
     return fail(client_errc::unsupported_version,
-                peer_ + ": no version of " + wire::name_of(needed) + " in common");
+                about(std::string("no version of ") + wire::name_of(needed) + " in common"));
   }
   phase_ = phase::ready;
   events_.on_ready();
@@ -196,15 +201,20 @@ void connection::take_versions(const wire::session_answer& answer) {
 // Deadlines and the end
 
 void connection::watch_deadline() {
-  if (phase_ == phase::down || deadline_timer_.armed()) return;
-  if (const auto next = session_->next_deadline()) home_->arm(deadline_timer_, *next);
+  if (phase_ == phase::down) return;
+  const auto next = session_->next_deadline();
+  if (!next || (deadline_timer_.armed() && deadline_timer_.deadline() <= *next)) return;
+  home_->arm(deadline_timer_, *next);
 }
 
 void connection::deadline_passed() {
   if (phase_ == phase::down) return;
   if (session_->expired(home_->now())) {
+    if (phase_ != phase::ready)
+      return fail(client_errc::connection_timeout,
+                  about("connected, but silent during the handshake"));
     return fail(client_errc::request_timeout,
-                peer_ + ": no answer within request.timeout.ms, connection closed");
+                about("no answer within request.timeout.ms, connection closed"));
   }
   watch_deadline();
 }
@@ -216,6 +226,13 @@ void connection::shut(std::error_code reason) {
   stream_->close();
   session_->closed(reason, stream_->handed_over());
   versions_in_use_.clear();
+}
+
+/// With the address in front, once: what a stream says often begins with it.
+std::string connection::about(std::string_view text) const {
+  if (text.empty()) return peer_;
+  if (text.starts_with(peer_)) return std::string(text);
+  return peer_ + ": " + std::string(text);
 }
 
 void connection::fail(std::error_code code, const std::string& text) {

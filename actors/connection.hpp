@@ -12,16 +12,19 @@
 // Threads: its lane's.
 #pragma once
 
+#include "actors/instant.hpp"
 #include "actors/lane.hpp"
 #include "wire/messages/api_versions.hpp"
 #include "wire/session.hpp"
 #include "wire/stream.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 namespace partita::actors {
@@ -29,6 +32,7 @@ namespace partita::actors {
 struct connection_settings {
   std::string client_id;
   std::chrono::milliseconds setup_timeout = std::chrono::seconds(10);
+  std::chrono::milliseconds setup_timeout_max = std::chrono::seconds(30);
   std::chrono::milliseconds request_timeout = std::chrono::seconds(30);
 };
 
@@ -51,8 +55,9 @@ class connection final : private wire::stream_events, private wire::session_even
   connection(connection_settings settings, connection_events& events);
   ~connection();
 
-  /// Begins to connect, on this lane from now on. Only while down.
-  void open(lane& home, const std::string& host, std::uint16_t port);
+  /// Begins to connect, on this lane from now on. Only while down. The time for it, handshake
+  /// included, doubles with each failure in a row (KIP-601).
+  void open(lane& home, const std::string& host, std::uint16_t port, int failures = 0);
   /// Ends it; requests end as lost. No on_down(). Later events of the stream are not shown.
   void close(std::error_code reason);
 
@@ -81,7 +86,15 @@ class connection final : private wire::stream_events, private wire::session_even
   [[nodiscard]] const std::string& client_id() const noexcept { return settings_.client_id; }
 
   /// Something was wrong with an answer's content: nothing of this connection is trusted any more.
-  void distrust(std::error_code code, const std::string& text) { fail(code, text); }
+  void distrust(std::error_code code, const std::string& text) { fail(code, about(text)); }
+
+  /// How long to hold back after an answer with this throttle time (KIP-219). A broker that wants
+  /// more may say so again; what it can not mean is capped (ODD-06).
+  [[nodiscard]] static duration throttle(std::int32_t throttle_ms) noexcept {
+    constexpr std::chrono::milliseconds longest = std::chrono::minutes(1);
+    return std::clamp(std::chrono::milliseconds(throttle_ms), std::chrono::milliseconds(0),
+                      longest);
+  }
 
  private:
   enum class phase : std::uint8_t { down, connecting, handshake, ready };
@@ -106,6 +119,7 @@ class connection final : private wire::stream_events, private wire::session_even
   void deadline_passed();
   void shut(std::error_code reason);
   void fail(std::error_code code, const std::string& text);
+  [[nodiscard]] std::string about(std::string_view text) const;
 
   connection_settings settings_;
   connection_events& events_;
@@ -117,6 +131,7 @@ class connection final : private wire::stream_events, private wire::session_even
   std::unique_ptr<wire::stream> stream_;
   std::optional<wire::session> session_;
   wire::api_versions_response offered_;
+  instant setup_deadline_{};
   std::int16_t handshake_version_ = 0;
   std::vector<std::pair<std::uint64_t, std::int16_t>> versions_in_use_;  // cookie, version
   timer_node deadline_timer_;

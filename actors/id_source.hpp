@@ -39,6 +39,12 @@ class id_source {
     return !wait_for_shared_.empty() || !wait_for_own_.empty();
   }
 
+  template <class Visit>
+  void for_each_waiting(Visit&& visit) const {
+    for (partition_actor* each : wait_for_shared_) visit(*each);
+    for (partition_actor* each : wait_for_own_) visit(*each);
+  }
+
   /// The cluster gave an id: who gets it.
   [[nodiscard]] std::vector<grant> feed(producer_id id) {
     std::vector<grant> grants;

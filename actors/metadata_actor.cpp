@@ -25,6 +25,7 @@ metadata_actor::metadata_actor(const metadata_settings& settings, producer_share
       routes_(routes),
       actors_(actors),
       connection_(settings.connection, *this),
+      course_({settings.rebootstrap, settings.rebootstrap_trigger}),
       map_(std::make_shared<const cluster_map>()),
       timer_(
           [](timer_node& node) noexcept {
@@ -49,6 +50,14 @@ void metadata_actor::want_topic(topic_route& route) noexcept {
   if (!self()->push(*wanted)) delete wanted;
 }
 
+void metadata_actor::wake_topic(topic_route& route) noexcept {
+  if (!route.dormant.exchange(false, std::memory_order_seq_cst)) return;
+  auto* wanted = new metadata_command;
+  wanted->kind = metadata_command_kind;
+  wanted->topic = &route;
+  if (!self()->push(*wanted)) delete wanted;
+}
+
 void metadata_actor::refresh_metadata() noexcept {
   if (refresh_wanted_.exchange(true, std::memory_order_acq_rel)) return;
   auto* nudge = new metadata_command;
@@ -60,6 +69,13 @@ void metadata_actor::look_again() noexcept {
   auto* nudge = new metadata_command;
   nudge->kind = metadata_command_kind;
   if (!self()->push(*nudge)) delete nudge;
+}
+
+void metadata_actor::take_hints(leader_hints hints) noexcept {
+  auto* news = new metadata_command;
+  news->kind = metadata_command_kind;
+  news->hints = std::move(hints);
+  if (!self()->push(*news)) delete news;
 }
 
 void metadata_actor::want_producer_id(partition_actor& asking, bool fresh) noexcept {
@@ -85,12 +101,9 @@ void metadata_actor::on_command(command& what) {
     refresh_wanted_.store(true, std::memory_order_release);
   } else if (asked->asks_for_id != nullptr) {
     const producer_id known = ids_.want(*asked->asks_for_id, asked->fresh);
-    if (!known.known()) return;
-    auto* news = new producer_id_command;
-    news->kind = producer_id_command_kind;
-    news->id = known;
-    news->epoch = 0;
-    if (!asked->asks_for_id->handle().push(*news)) delete news;
+    if (known.known()) tell_id(*asked->asks_for_id, {known, producer_epoch(0), {}});
+  } else if (!asked->hints.empty()) {
+    apply_hints(asked->hints);
   }
 }
 
@@ -137,20 +150,58 @@ void metadata_actor::arm(instant at) {
   if (!timer_.armed() || timer_.deadline() > at) home().arm(timer_, at);
 }
 
-/// Known brokers first, then the bootstrap servers again (KIP-899), in turn.
 void metadata_actor::connect() {
   const auto known = map_->brokers();
-  const std::size_t candidates = known.size() + settings_.bootstrap.size();
-  const std::size_t chosen = next_candidate_ % candidates;
-  if (chosen < known.size()) {
-    connection_.open(home(), known[chosen].host, static_cast<std::uint16_t>(known[chosen].port));
+  const std::uint64_t before = course_.rebootstraps();
+  const address_course::choice chosen =
+      course_.next(known.size(), settings_.bootstrap.size(), home().now());
+  if (course_.rebootstraps() != before) note_rebootstrap("no known broker answers");
+  // Each address gets more time than before only when all of them had their turn.
+  const int rounds = failed_connects_ / static_cast<int>(known.size() + settings_.bootstrap.size());
+  if (chosen.bootstrap) {
+    const bootstrap_address& server = settings_.bootstrap[chosen.index];
+    connection_.open(home(), server.host, server.port, rounds);
   } else {
-    const bootstrap_address& server = settings_.bootstrap[chosen - known.size()];
-    connection_.open(home(), server.host, server.port);
+    const broker_endpoint& server = known[chosen.index];
+    connection_.open(home(), server.host, static_cast<std::uint16_t>(server.port), rounds);
   }
 }
 
+void metadata_actor::note_rebootstrap(std::string_view why) {
+  shared_.rebootstraps.store(course_.rebootstraps(), std::memory_order_relaxed);
+  shared_.log(log_level::notice, [&] {
+    return "cluster: " + std::string(why) + ", starting again from bootstrap.servers";
+  });
+}
+
+/// Topics that nobody produced to for a while are not asked about (KIP-526). Their partitions stay:
+/// the numbering outlives it (L10 e).
+void metadata_actor::forget_idle_topics(instant now) {
+  std::erase_if(interesting_, [&](topic_route* route) {
+    known_topic& known = topics_[route];
+    if (route->used.exchange(false, std::memory_order_seq_cst) || route->has_waiting() ||
+        known.used_at == instant{})
+      known.used_at = now;
+    if (now - known.used_at < settings_.topic_idle_max) return false;
+    const bool busy =
+        std::any_of(known.partitions.begin(), known.partitions.end(),
+                    [](const known_partition& each) { return each.actor->queued_bytes() != 0; });
+    if (busy) return false;
+    route->dormant.store(true, std::memory_order_seq_cst);
+    // Somebody produced between the look and the mark: he has not seen it.
+    if (route->used.load(std::memory_order_seq_cst) && route->dormant.exchange(false)) return false;
+    return true;
+  });
+}
+
 void metadata_actor::ask_for_metadata() {
+  forget_idle_topics(home().now());
+  if (interesting_.empty()) {
+    // Nothing to ask; what comes meanwhile asks again.
+    refresh_wanted_.store(false, std::memory_order_release);
+    refreshed_at_ = home().now();
+    return;
+  }
   wire::metadata_request ask;
   ask.topics.emplace();
   for (const topic_route* route : interesting_) ask.topics->push_back({{}, route->name()});
@@ -165,13 +216,7 @@ void metadata_actor::ask_for_id() {
   ask.transaction_timeout_ms =
       60'000;  // looked at for transactional ids only, but must be positive
   asking_id_ = connection_.request(ask, id_cookie);
-  if (asking_id_) return;
-  for (partition_actor* each : ids_.refuse()) {
-    auto* news = new producer_id_command;
-    news->kind = producer_id_command_kind;
-    news->error = client_errc::unsupported_version;
-    if (!each->handle().push(*news)) delete news;
-  }
+  if (!asking_id_) refuse_ids(client_errc::unsupported_version);
 }
 
 // The connection
@@ -199,18 +244,18 @@ void metadata_actor::on_ended(std::uint64_t cookie, bool, std::error_code) {
 }
 
 void metadata_actor::on_down(std::error_code code, const std::string& text) {
-  ++next_candidate_;
   ++failed_connects_;
   const instant now = home().now();
+  course_.failed(now);
   connect_not_before_ =
       now + backoff_after({settings_.reconnect_backoff, settings_.reconnect_backoff_max},
                           failed_connects_, home().random().fraction());
   if (!stopping_ && needs_cluster(now)) {
-    // The same trouble again is no news: it is retried many times a minute.
-    const log_level level = text == error_text_ ? log_level::debug : log_level::warning;
     error_ = code;
-    error_text_ = text;
-    shared_.log(level, [&] { return "cluster: " + text + " (" + code.message() + ")"; });
+    error_text_ = with_message(text, code);
+    shared_.log(gate_.passes(code, now) ? log_level::warning : log_level::debug,
+                [&] { return "cluster: " + error_text_; });
+    ids_.for_each_waiting([code](partition_actor& each) { tell_id(each, {{}, {}, code}, true); });
     arm(connect_not_before_);
   }
 }
@@ -222,6 +267,8 @@ void metadata_actor::take_id(const wire::session_answer& answer, std::int16_t ve
     return connection_.distrust(client_errc::malformed_answer,
                                 decoded.failure.describe("InitProducerId", version));
   }
+  course_.answered();
+  throttle(decoded.value.throttle_time_ms);
   const broker_errc code = decoded.value.error_code;
   const bool usable =
       decoded.value.producer_id.value >= 0 && decoded.value.producer_epoch.value >= 0;
@@ -232,54 +279,74 @@ void metadata_actor::take_id(const wire::session_answer& answer, std::int16_t ve
   }
   if (code == broker_errc::none) {
     id_attempts_ = 0;
-    for (const id_source::grant& grant : ids_.feed(decoded.value.producer_id)) {
-      auto* news = new producer_id_command;
-      news->kind = producer_id_command_kind;
-      news->id = grant.id;
-      news->epoch = decoded.value.producer_epoch;
-      if (!grant.to->handle().push(*news)) delete news;
-    }
+    for (const id_source::grant& grant : ids_.feed(decoded.value.producer_id))
+      tell_id(*grant.to, {grant.id, decoded.value.producer_epoch, {}});
     return;
   }
-  shared_.log(log_level::warning,
+  shared_.log(gate_.passes(code, home().now()) ? log_level::warning : log_level::debug,
               [&] { return "no producer id: " + make_error_code(code).message(); });
   // 14, 15, 16 and their like pass; a refusal is told to those who wait, who ask again for new
   // records.
-  if (code == broker_errc::cluster_authorization_failed) {
-    for (partition_actor* each : ids_.refuse()) {
-      auto* news = new producer_id_command;
-      news->kind = producer_id_command_kind;
-      news->error = code;
-      if (!each->handle().push(*news)) delete news;
-    }
-  }
+  if (code == broker_errc::cluster_authorization_failed) refuse_ids(code);
+  ids_.for_each_waiting([code](partition_actor& each) { tell_id(each, {{}, {}, code}, true); });
   id_not_before_ =
       home().now() + backoff_after({settings_.retry_backoff, settings_.retry_backoff_max},
                                    ++id_attempts_, home().random().fraction());
 }
 
+void metadata_actor::throttle(std::int32_t throttle_ms) {
+  if (throttle_ms <= 0) return;
+  const instant until = home().now() + connection::throttle(throttle_ms);
+  refresh_not_before_ = std::max(refresh_not_before_, until);
+  id_not_before_ = std::max(id_not_before_, until);
+}
+
+void metadata_actor::tell_id(partition_actor& waiting, const id_news& news, bool for_now) {
+  auto* told = new producer_id_command;
+  told->kind = producer_id_command_kind;
+  told->id = news.id;
+  told->epoch = news.epoch;
+  told->error = news.error;
+  told->for_now = for_now;
+  if (!waiting.handle().push(*told)) delete told;
+}
+
+void metadata_actor::refuse_ids(std::error_code why) {
+  for (partition_actor* each : ids_.refuse()) tell_id(*each, {{}, {}, why});
+}
+
 // Waiting records and the stop
 
 void metadata_actor::answer_in_route(void* self, record_node& node, const failed& answer) {
-  static_cast<metadata_actor*>(self)->answer_waiting(node, answer);
+  auto* at = static_cast<metadata_actor*>(self);
+  at->answer_waiting(node, answer, at->observer_);
 }
 
-void metadata_actor::answer_waiting(record_node& node, const failed& answer) noexcept {
+/// From any lane: the actor's own observer belongs to its turn.
+void metadata_actor::answer_held(void* self, record_node& node, const failed& answer) {
+  completion_observer observer;
+  static_cast<metadata_actor*>(self)->answer_waiting(node, answer, observer);
+}
+
+void metadata_actor::answer_waiting(record_node& node, const failed& answer,
+                                    completion_observer& observer) noexcept {
   const completion_entry entry{node.target, node.data, 0, 0, 0, node.key_hash};
-  complete_all({&entry, 1}, answer, observer_);
+  complete_all({&entry, 1}, answer, observer);
   shared_.room.give_back(node.weight);
   release_record_node(node);
 }
 
 void metadata_actor::answer_cancelled(const topic_route& from, record_node& node) noexcept {
-  answer_waiting(node, {fate::not_written,
-                        client_errc::cancelled,
-                        {},
-                        limit::none,
-                        from.name(),
-                        partition_id(node.partition),
-                        0,
-                        ticket{}});
+  answer_waiting(node,
+                 {fate::not_written,
+                  client_errc::cancelled,
+                  {},
+                  limit::none,
+                  from.name(),
+                  partition_id(node.partition),
+                  0,
+                  ticket{}},
+                 observer_);
 }
 
 void metadata_actor::on_refused(command& what) noexcept {

@@ -12,11 +12,13 @@
 // Threads: its lane's; want_topic(), refresh_metadata() and want_producer_id() from any thread.
 #pragma once
 
+#include "actors/address_course.hpp"
 #include "actors/broker_actor.hpp"
 #include "actors/cluster_map.hpp"
 #include "actors/cluster_services.hpp"
 #include "actors/connection.hpp"
 #include "actors/id_source.hpp"
+#include "actors/log_gate.hpp"
 #include "actors/partition_settings.hpp"
 #include "actors/producer_shared.hpp"
 #include "actors/runtime.hpp"
@@ -28,6 +30,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -45,12 +48,17 @@ struct metadata_settings {
   std::vector<bootstrap_address> bootstrap;
   connection_settings connection;
   std::chrono::milliseconds max_age = std::chrono::seconds(300);
-  std::chrono::milliseconds topic_wait_max = std::chrono::seconds(60);  ///< max.block.ms
+  std::chrono::milliseconds topic_wait_max = std::chrono::seconds(60);   ///< max.block.ms
+  std::chrono::milliseconds topic_grace = std::chrono::seconds(30);      ///< for one that is denied
+  std::chrono::milliseconds topic_idle_max = std::chrono::seconds(300);  ///< metadata.max.idle.ms
   std::chrono::milliseconds retry_backoff{100};
   std::chrono::milliseconds retry_backoff_max{1'000};
   std::chrono::milliseconds reconnect_backoff{50};
   std::chrono::milliseconds reconnect_backoff_max{1'000};
+  bool rebootstrap = true;
+  std::chrono::milliseconds rebootstrap_trigger = std::chrono::seconds(300);
   bool auto_create_topics = true;
+  bool drain_first = false;  ///< partita.partition.growth
   partition_settings partition;
   broker_settings broker;
 };
@@ -61,6 +69,7 @@ struct metadata_command : command {
   topic_route* topic = nullptr;            ///< its partitions are wanted
   partition_actor* asks_for_id = nullptr;  ///< with `fresh`
   bool fresh = false;
+  leader_hints hints;
 };
 
 struct metadata_task : command {
@@ -80,8 +89,11 @@ class metadata_actor final : public actor_body, public cluster_services, private
   void want_topic(topic_route& route) noexcept;
   /// Something that waits in a route ends sooner than was known.
   void look_again() noexcept;
+  /// A dormant topic is produced to again.
+  void wake_topic(topic_route& route) noexcept;
   // cluster_services
   void refresh_metadata() noexcept override;
+  void take_hints(leader_hints hints) noexcept override;
   void want_producer_id(partition_actor& asking, bool fresh) noexcept override;
 
   /// Answers what waits in a route, and refuses what comes. On this actor's lane.
@@ -113,12 +125,15 @@ class metadata_actor final : public actor_body, public cluster_services, private
     ordered_actor_handle handle;
     broker_id leader;
     leader_epoch epoch;
+    std::error_code why;  // it has no leader
     bool told = false;
   };
   struct known_topic {
     topic_id identity;
-    std::vector<known_partition> partitions;
-    bool tabled = false;
+    std::vector<known_partition> partitions;  // of all incarnations; none is ever taken away
+    std::size_t tabled = 0;                   // how many the published table has
+    instant used_at{};
+    bool answered = false;  // an answer said something about it, or left it out
   };
 
   void on_ready() override;
@@ -130,20 +145,37 @@ class metadata_actor final : public actor_body, public cluster_services, private
   void pump();
   [[nodiscard]] bool needs_cluster(instant now) const;
   void connect();
+  void note_rebootstrap(std::string_view why);
+  void throttle(std::int32_t throttle_ms);
   void ask_for_metadata();
+  void forget_idle_topics(instant now);
   void ask_for_id();
   void take_metadata(const wire::session_answer& answer, std::int16_t version);
   void take_id(const wire::session_answer& answer, std::int16_t version);
+  struct id_news {
+    producer_id id;
+    producer_epoch epoch;
+    std::error_code error;
+  };
+  static void tell_id(partition_actor& waiting, const id_news& news, bool for_now = false);
+  void refuse_ids(std::error_code why);
   void apply_map();
+  void apply_hints(const leader_hints& hints);
+  void tell_addresses();
+  void tell_address(broker_entry& entry, const broker_endpoint& endpoint);
   void apply_topic(topic_route& route, bool& unresolved);
   void make_partitions(topic_route& route, known_topic& known, const topic_facts& facts);
   bool tell_leaders(known_topic& known, const topic_facts& facts);
+  bool publish_table(topic_route& route, known_topic& known, std::size_t count, bool replaced);
+  bool unknown_for_now(topic_route& route, const known_topic& known, const topic_facts* facts);
   [[nodiscard]] broker_entry* broker_for(broker_id id);
   void expire_waiting();
   [[nodiscard]] std::error_code cause_for(const topic_route& route) const;
   void arm(instant at);
-  void answer_waiting(record_node& node, const failed& answer) noexcept;
+  void answer_waiting(record_node& node, const failed& answer,
+                      completion_observer& observer) noexcept;
   static void answer_in_route(void* self, record_node& node, const failed& answer);
+  static void answer_held(void* self, record_node& node, const failed& answer);
   [[nodiscard]] lane& home() const noexcept { return self()->home(); }
 
   const metadata_settings settings_;
@@ -151,6 +183,8 @@ class metadata_actor final : public actor_body, public cluster_services, private
   topic_routes& routes_;
   runtime& actors_;
   connection connection_;
+  address_course course_;
+  log_gate gate_;
 
   cluster_snapshot map_;
   std::map<std::int32_t, broker_entry> brokers_;
@@ -166,7 +200,6 @@ class metadata_actor final : public actor_body, public cluster_services, private
   int refresh_attempts_ = 0;  // in a row that left something open
   int id_attempts_ = 0;
   int failed_connects_ = 0;
-  std::size_t next_candidate_ = 0;
   instant refreshed_at_{};
   instant refresh_not_before_{};
   instant id_not_before_{};

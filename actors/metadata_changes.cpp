@@ -51,30 +51,53 @@ void metadata_actor::take_metadata(const wire::session_answer& answer, std::int1
                                 decoded.failure.describe("Metadata", version));
   }
   if (decoded.value.error_code == broker_errc::rebootstrap_required) {
-    map_ = std::make_shared<const cluster_map>();  // KIP-1102
+    // What is known stays, for the partitions' sake; only the addresses are left (KIP-1102).
     refresh_wanted_.store(true, std::memory_order_release);
-    return connection_.distrust(broker_errc::rebootstrap_required, "the broker asks to bootstrap");
+    connection_.distrust(broker_errc::rebootstrap_required, "the broker asks to bootstrap");
+    course_.rebootstrap_required();
+    return note_rebootstrap("a broker asks for it");
   }
+  course_.answered();
   error_ = {};
   error_text_.clear();
   refreshed_at_ = home().now();
   map_ = cluster_map::merge(*map_, to_answer(decoded.value));
   apply_map();
+  throttle(decoded.value.throttle_time_ms);
+}
+
+void metadata_actor::tell_address(broker_entry& entry, const broker_endpoint& endpoint) {
+  entry.host = endpoint.host;
+  entry.port = static_cast<std::uint16_t>(endpoint.port);
+  auto* address = new broker_address_command;
+  address->kind = broker_address_kind;
+  address->host = entry.host;
+  address->port = entry.port;
+  if (!entry.handle.push(*address)) delete address;
+}
+
+void metadata_actor::tell_addresses() {
+  for (auto& [id, entry] : brokers_) {
+    const broker_endpoint* endpoint = map_->broker(broker_id(id));
+    if (endpoint != nullptr && (endpoint->host != entry.host || endpoint->port != entry.port))
+      tell_address(entry, *endpoint);
+  }
+}
+
+/// Says nothing about whether the rest is still true, so neither age nor backoff of the metadata
+/// change.
+void metadata_actor::apply_hints(const leader_hints& hints) {
+  const cluster_snapshot next = cluster_map::apply_hints(map_, hints.leaders, hints.endpoints);
+  if (next == map_) return;
+  map_ = next;
+  tell_addresses();
+  bool unresolved = false;
+  for (topic_route* route : interesting_)
+    if (map_->topic(route->name()) != nullptr) apply_topic(*route, unresolved);
 }
 
 void metadata_actor::apply_map() {
-  for (auto& [id, entry] : brokers_) {
-    const broker_endpoint* endpoint = map_->broker(broker_id(id));
-    if (endpoint == nullptr || (endpoint->host == entry.host && endpoint->port == entry.port))
-      continue;
-    entry.host = endpoint->host;
-    entry.port = static_cast<std::uint16_t>(endpoint->port);
-    auto* address = new broker_address_command;
-    address->kind = broker_address_kind;
-    address->host = entry.host;
-    address->port = entry.port;
-    if (!entry.handle.push(*address)) delete address;
-  }
+  tell_addresses();
   bool unresolved = false;
   for (topic_route* route : interesting_) apply_topic(*route, unresolved);
   if (unresolved) {
@@ -92,30 +115,49 @@ void metadata_actor::apply_map() {
 void metadata_actor::apply_topic(topic_route& route, bool& unresolved) {
   const topic_facts* facts = map_->topic(route.name());
   known_topic& known = topics_[&route];
+  known.answered = true;
   if (facts == nullptr || facts->partitions.empty()) {
-    const broker_errc error =
-        facts == nullptr ? broker_errc::unknown_topic_or_partition : facts->error;
-    if (hopeless(error)) {
-      route.fail_waiting(make_error_code(error), {}, &answer_in_route, this);
-      route.wanted.store(false, std::memory_order_release);
-      if (!route.has_waiting()) return;
-    }
-    // Asked for again only while somebody waits or a partition of it is at work.
-    unresolved = unresolved || route.has_waiting() || !known.partitions.empty();
+    unresolved = unknown_for_now(route, known, facts) || unresolved;
     return;
   }
+  const bool replaced = known.identity.known() && known.identity != facts->id;
   if (known.identity != facts->id) {
     known.identity = facts->id;
     for (known_partition& each : known.partitions) each.told = false;
   }
   make_partitions(route, known, *facts);
-  if (!tell_leaders(known, *facts)) unresolved = true;
-  if (known.tabled) return;
+  if (!tell_leaders(known, *facts) || facts->incomplete) unresolved = true;
+  if (known.tabled != facts->partitions.size())
+    unresolved = !publish_table(route, known, facts->partitions.size(), replaced) || unresolved;
+}
+
+/// True if it is worth asking for again: somebody waits, or a partition of it is at work.
+bool metadata_actor::unknown_for_now(topic_route& route, const known_topic& known,
+                                     const topic_facts* facts) {
+  const broker_errc error =
+      facts == nullptr ? broker_errc::unknown_topic_or_partition : facts->error;
+  if (hopeless(error)) {
+    route.fail_waiting(make_error_code(error), {}, &answer_in_route, this);
+    route.wanted.store(false, std::memory_order_release);
+    if (!route.has_waiting()) return false;
+  }
+  return route.has_waiting() || !known.partitions.empty();
+}
+
+/// False while an earlier growth drains: one at a time.
+bool metadata_actor::publish_table(topic_route& route, known_topic& known, std::size_t count,
+                                   bool replaced) {
+  const bool grows = route.table() != nullptr && count > known.tabled && !replaced;
+  if (settings_.drain_first && grows && route.draining()) return false;
   auto table = std::make_unique<partition_table>();
-  for (const known_partition& each : known.partitions)
-    table->partitions.push_back({each.actor, each.handle});
-  known.tabled = true;
-  route.publish(std::move(table), &answer_in_route, this);
+  for (std::size_t i = 0; i < count; ++i)
+    table->partitions.push_back({known.partitions[i].actor, known.partitions[i].handle});
+  known.tabled = count;
+  if (settings_.drain_first && grows)
+    route.publish_drained(std::move(table), &answer_in_route, &answer_held, this);
+  else
+    route.publish(std::move(table), &answer_in_route, this);
+  return true;
 }
 
 void metadata_actor::make_partitions(topic_route& route, known_topic& known,
@@ -132,28 +174,38 @@ void metadata_actor::make_partitions(topic_route& route, known_topic& known,
     made.actor = body.get();
     made.handle = actors_.spawn(std::move(body), where);
     known.partitions.push_back(made);
-    known.tabled = false;
   }
 }
 
 /// False while a partition has no leader that can be reached.
 bool metadata_actor::tell_leaders(known_topic& known, const topic_facts& facts) {
   bool all_led = true;
-  for (std::size_t i = 0; i < facts.partitions.size(); ++i) {
-    const partition_facts& fact = facts.partitions[i];
+  for (std::size_t i = 0; i < known.partitions.size(); ++i) {
+    // A topic that was created again may have fewer partitions than before.
+    const bool exists = i < facts.partitions.size();
+    const partition_facts fact = exists ? facts.partitions[i] : partition_facts{};
     known_partition& each = known.partitions[i];
     broker_entry* leader = broker_for(fact.leader);
-    if (leader == nullptr) all_led = false;
+    if (leader == nullptr && exists) all_led = false;
     const broker_id id = leader == nullptr ? broker_id() : fact.leader;
-    if (each.told && each.leader == id && each.epoch == fact.epoch) continue;
+    std::error_code why;
+    if (!exists)
+      why = broker_errc::unknown_topic_or_partition;
+    else if (leader == nullptr && fact.leader.known())
+      why = client_errc::leader_without_address;
+    else if (leader == nullptr)
+      why = fact.error == broker_errc::none ? broker_errc::leader_not_available : fact.error;
+    if (each.told && each.leader == id && each.epoch == fact.epoch && each.why == why) continue;
     each.told = true;
     each.leader = id;
     each.epoch = fact.epoch;
+    each.why = why;
     auto* news = new leader_command;
     news->kind = leader_command_kind;
     news->leader = leader == nullptr ? nullptr : leader->actor;
     news->id = id;
     news->epoch = fact.epoch;
+    news->why = why;
     news->topic_identity = facts.id;
     if (!each.handle.push(*news)) delete news;
   }
@@ -171,14 +223,8 @@ metadata_actor::broker_entry* metadata_actor::broker_for(broker_id id) {
   broker_entry entry;
   entry.actor = body.get();
   entry.actor->set_lane(where);
-  entry.host = endpoint->host;
-  entry.port = static_cast<std::uint16_t>(endpoint->port);
   entry.handle = actors_.spawn(std::move(body), where);
-  auto* address = new broker_address_command;
-  address->kind = broker_address_kind;
-  address->host = entry.host;
-  address->port = entry.port;
-  if (!entry.handle.push(*address)) delete address;
+  tell_address(entry, *endpoint);
   return &brokers_.emplace(id.value, std::move(entry)).first->second;
 }
 
@@ -186,7 +232,13 @@ void metadata_actor::expire_waiting() {
   const instant now = home().now();
   for (topic_route* route : interesting_) {
     if (route->table() != nullptr) continue;
-    arm(route->expire(now, settings_.topic_wait_max, cause_for(*route), &answer_in_route, this));
+    // Brokers that answer, and know no such topic, are believed sooner than silence (META-06).
+    const topic_facts* facts = map_->topic(route->name());
+    const bool denied = facts != nullptr && facts->gone;
+    const std::chrono::milliseconds waiting_max =
+        denied ? std::min(settings_.topic_wait_max, settings_.topic_grace)
+               : settings_.topic_wait_max;
+    arm(route->expire(now, waiting_max, cause_for(*route), &answer_in_route, this));
     if (route->has_waiting()) continue;
     route->wanted.store(false, std::memory_order_release);
     if (route->has_waiting()) want_topic(*route);  // it came between the two
@@ -195,9 +247,13 @@ void metadata_actor::expire_waiting() {
 
 std::error_code metadata_actor::cause_for(const topic_route& route) const {
   if (error_) return error_;
+  const auto known = topics_.find(&route);
+  if (known == topics_.end() || !known->second.answered) return client_errc::no_broker_answered;
   const topic_facts* facts = map_->topic(route.name());
-  if (facts != nullptr && facts->error != broker_errc::none) return facts->error;
-  return broker_errc::unknown_topic_or_partition;
+  if (facts == nullptr) return broker_errc::unknown_topic_or_partition;
+  if (facts->error != broker_errc::none) return facts->error;
+  return facts->incomplete ? make_error_code(client_errc::malformed_answer)
+                           : make_error_code(broker_errc::leader_not_available);
 }
 
 }  // namespace partita::actors

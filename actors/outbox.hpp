@@ -114,6 +114,11 @@ class outbox {
   /// Sum of what add() was told: enough to see whether a request would be full.
   [[nodiscard]] std::size_t approximate_bytes() const noexcept { return bytes_; }
 
+  template <class Visit>
+  void for_each(Visit&& visit) {
+    for (outbox_node* at = ready_.front(); at != nullptr; at = outbox_list::after(*at)) visit(*at);
+  }
+
   /// Takes out the partitions of the next request. `size_of(outbox_node&)` tells the exact size of
   /// what the partition would send now, 0 for nothing; it must not touch the outbox.
   template <class SizeOf>

@@ -29,6 +29,10 @@ partition_actor::partition_actor(std::string topic, topic_id topic_identity, par
           this) {
   timer_command_.kind = command_kind::timer;
   observer_.context = &shared_;
+  observer_.clock = shared.clock;
+  observer_.on_slow = [](void* context, duration took) noexcept {
+    static_cast<producer_shared*>(context)->note_slow_callback(took);
+  };
   observer_.on_exception = [](void* context, std::exception_ptr) noexcept {
     auto& shared_state = *static_cast<producer_shared*>(context);
     shared_state.callback_exceptions.fetch_add(1, std::memory_order_relaxed);
@@ -66,7 +70,9 @@ void partition_actor::on_command(command& what) {
     delete static_cast<leader_command*>(&what);
   } else if (what.kind == producer_id_command_kind) {
     auto& news = static_cast<producer_id_command&>(what);
-    if (news.error)
+    if (news.error && news.for_now)
+      core_.obstructed(news.error);
+    else if (news.error)
       core_.producer_id_refused(news.error, now());
     else
       core_.producer_id_arrived(news.id, news.epoch, now());
@@ -121,20 +127,22 @@ void partition_actor::settle() {
 }
 
 void partition_actor::give_back_room() noexcept {
-  if (freed_bytes_ != 0) {
-    const std::size_t freed = std::exchange(freed_bytes_, 0);
-    held_bytes_ -= std::min(freed, held_bytes_);
-    shared_.room.give_back(freed);
-  }
+  const std::size_t freed = std::exchange(freed_bytes_, 0);
+  held_bytes_ -= std::min(freed, held_bytes_);
   queued_bytes_.store(held_bytes_, std::memory_order_relaxed);
+  if (freed == 0) return;
+  shared_.room.give_back(freed);
+  if (shared_.on_room != nullptr) shared_.on_room(shared_.room_context, *this);
 }
 
 // The leader
 
 void partition_actor::take_leader(const leader_command& news) {
-  if (news.topic_identity != topic_identity_) {
+  // An id that is first heard of belongs to the topic that was there all the time (META-14).
+  if (news.topic_identity.known() && news.topic_identity != topic_identity_) {
+    const bool replaced = topic_identity_.known();
     topic_identity_ = news.topic_identity;
-    core_.new_incarnation();
+    if (replaced) core_.new_incarnation(now());
   }
   next_leader_ = news;
   adopt_leader();
@@ -153,12 +161,18 @@ void partition_actor::adopt_leader() {
   if (next != leader_ || moves) leave_outbox();
   leader_ = next;
   core_.set_leader(next == nullptr ? broker_id() : next_leader_->id, next_leader_->epoch, now());
-  available_.store(next != nullptr, std::memory_order_relaxed);
+  if (next == nullptr) core_.obstructed(next_leader_->why);
+  led_by_.store(next, std::memory_order_release);
   tell(next == nullptr ? partition_change::leaderless : partition_change::leader_changed, {});
   next_leader_.reset();
   if (!moves) return;
   home().cancel(timer_);
   self()->move_to(*next->self_lane());
+}
+
+bool partition_actor::can_be_sent_to(instant now, duration patience) const noexcept {
+  const broker_actor* leader = led_by_.load(std::memory_order_acquire);
+  return leader != nullptr && (patience.count() == 0 || !leader->stuck(now, patience));
 }
 
 void partition_actor::leave_outbox() {

@@ -41,6 +41,7 @@ struct leader_command : command {
   broker_actor* leader = nullptr;
   broker_id id;
   leader_epoch epoch;
+  std::error_code why;      ///< there is none
   topic_id topic_identity;  ///< another one than before: the topic was recreated
 };
 
@@ -49,6 +50,7 @@ struct producer_id_command : command {
   producer_id id;
   producer_epoch epoch;
   std::error_code error;
+  bool for_now = false;  ///< the error may pass, and the id may still come
 };
 
 /// Anything else, in the order of the queue. Exactly one of run() and refuse() is called; each
@@ -80,13 +82,15 @@ class partition_actor final : public actor_body, public outbox_node, private par
   [[nodiscard]] std::uint64_t queued_bytes() const noexcept {
     return queued_bytes_.load(std::memory_order_relaxed);
   }
-  [[nodiscard]] bool has_leader() const noexcept {
-    return available_.load(std::memory_order_relaxed);
-  }
+  /// It has a leader, and one that was not stuck for longer than `patience` (zero: whatever it is).
+  /// Any thread.
+  [[nodiscard]] bool can_be_sent_to(instant now, duration patience) const noexcept;
 
   // For the leader's turn.
   [[nodiscard]] std::size_t next_bytes(instant now) const { return core_.next_bytes(now); }
   batch* next_to_send(std::uint64_t connection, instant now);
+  /// What keeps the leader's connection from sending, until something is sent.
+  void obstructed(std::error_code why) noexcept { core_.obstructed(why); }
   /// Returns a batch that was taken: into the queue, in order with everything else.
   void give_back(batch& sent, batch_return how) noexcept;
 
@@ -169,7 +173,7 @@ class partition_actor final : public actor_body, public outbox_node, private par
 
   std::vector<std::shared_ptr<partition_event_sink>> subscribers_;
   std::atomic<std::uint64_t> queued_bytes_{0};
-  std::atomic<bool> available_{false};
+  std::atomic<const broker_actor*> led_by_{nullptr};  // brokers' actors outlive partitions' use
 };
 
 }  // namespace partita::actors

@@ -84,6 +84,7 @@ void partition_core::refuse(const record_node& node, const failure_facts& facts)
 void partition_core::set_leader(broker_id leader, leader_epoch epoch, instant now) {
   const bool same = leader == leader_ && epoch == leader_epoch_;
   if (leader != leader_) lose_footing();
+  if (leader.known() && leader != leader_) obstacle_ = {};
   leader_ = leader;
   leader_epoch_ = epoch;
   if (same || !leader.known()) return;
@@ -92,16 +93,11 @@ void partition_core::set_leader(broker_id leader, leader_epoch epoch, instant no
   if (batch* waiting = first_awaiting_retry()) waiting->retry_at = std::min(waiting->retry_at, now);
 }
 
-void partition_core::new_incarnation() noexcept {
-  lose_footing();
-  last_offset_ = {};
-  ledger_.new_incarnation();
-}
-
 void partition_core::producer_id_arrived(producer_id id, producer_epoch epoch, instant) {
   if (numbering_ != numbering::asked) return;
   stamp_ = producer_stamp(id, epoch);
   numbering_ = numbering::usable;
+  obstacle_ = {};
   new_id_wanted_ = false;
   lose_footing();
 }
@@ -185,6 +181,7 @@ bool partition_core::may_send(instant now) const {
   if (open_.empty() || outstanding_ >= window(now)) return false;
   if (unfinished_.size() >= static_cast<std::size_t>(settings_.max_in_flight)) return false;
   const batch& next = *open_.front();
+  if (was_replaced(next)) return false;
   if (!passes_gate(next) || !open_batch_is_due(now)) return false;
   if (unfinished_.empty()) return true;
   // A held record behind a resubmitted one ends first, so it must not depend on it.
@@ -219,7 +216,10 @@ batch* partition_core::next_to_send(std::uint64_t connection, instant now) {
   next->footing = footing_;
   next->faults.clear();
   next->broker_text.clear();
+  next->sent_to = leader_;
+  next->sent_in = leader_epoch_;
   next->attempts.begun();
+  obstacle_ = {};
   ++outstanding_;
   return next;
 }

@@ -61,8 +61,12 @@ class partition_core {
   void append(const record_node& node, instant now);
   /// A leader or a leader epoch other than before ends the backoff of the batch that waits.
   void set_leader(broker_id leader, leader_epoch epoch, instant now);
+  /// Why nothing can be sent at the moment: the cause of what expires meanwhile (LIE-04).
+  void obstructed(std::error_code why) noexcept { obstacle_ = why; }
   /// The topic was deleted and made again: its log begins anew, the numbering goes on (L10 e).
-  void new_incarnation() noexcept;
+  /// Without anything open nobody need care. What is open was meant for the log that is gone: it
+  /// fails, and the partition halts until the application says how to go on.
+  void new_incarnation(instant now);
   void producer_id_arrived(producer_id id, producer_epoch epoch, instant now);
   /// The cluster refuses to hand out ids: everything that was never sent fails with that code.
   void producer_id_refused(std::error_code code, instant now);
@@ -153,6 +157,7 @@ class partition_core {
   void separate_at(std::uint64_t ordinal);
   void expire_unsent(instant now);
   [[nodiscard]] bool expire_front(instant now);
+  [[nodiscard]] std::error_code cause_of(const batch& late) const noexcept;
   void note_held_expiry() noexcept;
 
   batch& take_out(batch& from, const std::vector<std::size_t>& positions);
@@ -176,6 +181,8 @@ class partition_core {
   void start_fencing() noexcept;
   void bump_when_drained(instant now);
   void unseal_survivors(instant now);
+  [[nodiscard]] bool was_replaced(const batch& candidate) const noexcept;
+  void fail_replaced();
   void ask_for_producer_id();
   [[nodiscard]] static batch_tuple tuple_of(const batch& sent) noexcept;
 
@@ -214,6 +221,7 @@ class partition_core {
 
   std::vector<waiting_recovery> recoveries_;  // oldest first
 
+  std::uint64_t replaced_before_ = 0;  ///< older records were meant for a deleted topic
   std::uint64_t next_ordinal_ = 0;
   instant newest_deadline_{};  // deadlines rise with the ordinals, resubmitted records excepted
   std::optional<instant>
@@ -228,6 +236,7 @@ class partition_core {
   offset last_offset_;
   tally answered_;
   std::error_code last_error_;
+  std::error_code obstacle_;  // until the next attempt
 };
 
 }  // namespace partita::actors

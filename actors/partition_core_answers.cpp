@@ -108,6 +108,8 @@ void partition_core::decide(batch& sent, const attempt_note& note, instant now) 
   at.idempotent = settings_.idempotent;
   at.predecessor_unfinished = &sent != unfinished_.front();
   at.back_dated = back_dated(sent);
+  at.newer_leader_known =
+      leader_.known() && (sent.sent_to != leader_ || sent.sent_in < leader_epoch_);
   at.now = now;
   at.deadline = sent.deadline();
   at.draw = effects_.draw();
@@ -117,6 +119,10 @@ void partition_core::decide(batch& sent, const attempt_note& note, instant now) 
 
   sent.enter(batch_state::awaiting_retry);
   sent.retry_at = now + decision.delay;
+  if (was_replaced(sent)) {
+    sent.hopeless = attempt_note{note.end, -1, client_errc::topic_replaced};
+    return;
+  }
   if (decision.read_log_first) {
     // A blind retry could write it twice where the broker forgot (L10 b, c), so its fate stays
     // open.

@@ -53,7 +53,9 @@ void partition_core::fail(batch& victim, const failure_facts& facts) {
 }
 
 void partition_core::apply_policy(std::uint64_t ordinal, const failure_facts& facts) {
-  const bool must_halt = facts.code == client_errc::invariant_broken;  // L9, whatever the policy
+  // L9, and a log that begins anew: whatever the policy.
+  const bool must_halt =
+      facts.code == client_errc::invariant_broken || facts.code == client_errc::topic_replaced;
   if (!must_halt && settings_.on_failure != failure_policy::halt_partition) return;
   if (gate_ == gate::closed) return;
   // What a recovery that waits for the fence will collect must not halt the partition again. What
@@ -104,7 +106,7 @@ void partition_core::timer_fired(instant now) {
       finish_heads(now);
       continue;
     }
-    give_up(head, {fate_of(head), client_errc::delivery_timeout, head.last_cause,
+    give_up(head, {fate_of(head), client_errc::delivery_timeout, cause_of(head),
                    limit::delivery_timeout, head.attempts.attempts()});
   }
   finish_heads(now);
@@ -138,10 +140,15 @@ bool partition_core::expire_front(instant now) {
   } else {
     open_.pop_front();  // what was sent once expires as a whole
   }
-  fail(*front,
-       {fate::not_written, client_errc::delivery_timeout,
-        attempts == 0 ? last_error_ : front->last_cause, limit::delivery_timeout, attempts});
+  fail(*front, {fate::not_written, client_errc::delivery_timeout, cause_of(*front),
+                limit::delivery_timeout, attempts});
   return true;
+}
+
+/// The last thing that stood in the way of a batch whose time is up.
+std::error_code partition_core::cause_of(const batch& late) const noexcept {
+  if (obstacle_ && !late.attempts.under_way()) return obstacle_;
+  return late.attempts.attempts() == 0 ? last_error_ : late.last_cause;
 }
 
 void partition_core::note_held_expiry() noexcept {
@@ -174,6 +181,7 @@ void partition_core::bump_when_drained(instant now) {
       numbering_ = numbering::usable;
     }
   }
+  fail_replaced();
   if (!recoveries_.empty()) carry_out_recoveries(now);
 }
 

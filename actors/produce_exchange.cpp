@@ -108,4 +108,25 @@ std::string produce_exchange::match(const wire::produce_response& answer,
   return {};
 }
 
+leader_hints produce_exchange::hints(const wire::produce_response& answer,
+                                     std::int16_t version) const {
+  leader_hints found;
+  for (const auto& topic : answer.topics) {
+    const topic_part* asked = find(topic, version);
+    for (const auto& each : topic.partitions) {
+      if (asked == nullptr || each.error_code != broker_errc::not_leader_or_follower ||
+          !each.current_leader.leader.known() || !each.current_leader.leader_epoch.known())
+        continue;
+      found.leaders.push_back({asked->name, asked->identity, each.index, each.current_leader.leader,
+                               each.current_leader.leader_epoch});
+    }
+  }
+  if (found.empty()) return found;
+  for (const auto& node : answer.node_endpoints) {
+    if (!node.node_id.known() || node.host.empty() || node.port < 1 || node.port > 65535) continue;
+    found.endpoints.push_back({node.node_id, node.host, node.port, node.rack.value_or("")});
+  }
+  return found;
+}
+
 }  // namespace partita::actors

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "actors/batch.hpp"
+#include "actors/cluster_map.hpp"
 #include "wire/frame.hpp"
 #include "wire/messages/produce.hpp"
 
@@ -59,6 +60,11 @@ class produce_exchange {
   /// Writes into each batch's note what the answer says of it. Partitions that the answer lacks are
   /// noted as lost. The returned text is empty, or says what the answer claims that was not asked.
   [[nodiscard]] std::string match(const wire::produce_response& answer, std::int16_t version) const;
+
+  /// The leaders that an answer names with NOT_LEADER_OR_FOLLOWER (KIP-951). Only of an answer that
+  /// matched.
+  [[nodiscard]] leader_hints hints(const wire::produce_response& answer,
+                                   std::int16_t version) const;
 
  private:
   [[nodiscard]] const topic_part* find(const wire::produce_response::topic_answer& topic,

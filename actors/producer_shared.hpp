@@ -5,11 +5,14 @@
 
 #include "actors/batch_pool.hpp"
 #include "actors/budget.hpp"
+#include "actors/environment.hpp"
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace partita::actors {
 
@@ -39,6 +42,14 @@ struct log_sink {
   }
 };
 
+/// The text, and what the code means where the text does not say it already.
+[[nodiscard]] inline std::string with_message(const std::string& text, std::error_code code) {
+  const std::string meaning = code.message();
+  return text.find(meaning) != std::string::npos ? text : text + " (" + meaning + ")";
+}
+
+class partition_actor;
+
 struct producer_shared {
   explicit producer_shared(std::uint64_t memory_bytes) : room(memory_bytes) {}
 
@@ -48,6 +59,30 @@ struct producer_shared {
   std::atomic<std::uint64_t> next_ticket{1};
   std::atomic<std::uint64_t> callback_exceptions{0};
   std::atomic<std::uint64_t> contradictions{0};
+  std::atomic<std::uint64_t> rebootstraps{0};
+  std::atomic<std::uint64_t> slow_callbacks{0};
+  std::atomic<std::int64_t> slow_logged_ns{std::numeric_limits<std::int64_t>::min()};
+  const clock_source* clock = nullptr;  // constant after the start
+  /// A partition holds less than before; null: nobody wants to know. Constant after the start.
+  void (*on_room)(void* context, const partition_actor& of) noexcept = nullptr;
+  void* room_context = nullptr;
+
+  /// A callback held a lane up. One line a minute.
+  void note_slow_callback(duration took) noexcept;
 };
+
+inline void producer_shared::note_slow_callback(duration took) noexcept {
+  slow_callbacks.fetch_add(1, std::memory_order_relaxed);
+  constexpr std::int64_t minute_ns = 60'000'000'000;
+  const std::int64_t now_ns = clock->now().time_since_epoch().count();
+  std::int64_t last = slow_logged_ns.load(std::memory_order_relaxed);
+  if (last != std::numeric_limits<std::int64_t>::min() && now_ns - last < minute_ns) return;
+  if (!slow_logged_ns.compare_exchange_strong(last, now_ns, std::memory_order_relaxed)) return;
+  log(log_level::warning, [&] {
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(took).count();
+    return "callbacks took " + std::to_string(ms) +
+           " ms in a lane; nothing else of it runs meanwhile";
+  });
+}
 
 }  // namespace partita::actors

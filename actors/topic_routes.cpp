@@ -1,5 +1,6 @@
 #include "actors/topic_routes.hpp"
 
+#include "actors/growth_drain.hpp"
 #include "actors/tracked_record.hpp"
 #include "wire/varints.hpp"
 
@@ -71,6 +72,8 @@ route_answer topic_route::wait(record_node& node) {
 }
 
 bool topic_route::wait(route_barrier& barrier) {
+  if (const partition_table* shown = table(); shown != nullptr)
+    return shown->drain != nullptr && shown->drain->wait(barrier);
   std::lock_guard lock(mutex_);
   if (waiting_.empty()) return false;
   barrier.failed_at_entry = failed_;
@@ -127,6 +130,38 @@ void topic_route::publish(std::unique_ptr<const partition_table> table, answer_f
   for (const auto& [node, wrong] : refused)
     answer(context, *node, failure_of(wrong, {}, limit::none));
   for (route_barrier* each : barriers) each->reached(shown);
+}
+
+void topic_route::publish_drained(std::unique_ptr<partition_table> table, answer_function answer,
+                                  answer_function answer_held, void* context) {
+  const partition_table* before = this->table();
+  PARTITA_EXPECTS(before != nullptr && !draining());
+  auto drain = std::make_unique<growth_drain>(*before, *table, answer_held, context);
+  growth_drain& begun = *drain;
+  table->drain = &begun;
+  {
+    const std::lock_guard lock(mutex_);
+    drains_.push_back(std::move(drain));
+  }
+  publish(std::move(table), answer, context);
+  begun.start();
+}
+
+bool topic_route::draining() const noexcept {
+  const partition_table* shown = table();
+  return shown != nullptr && shown->drain != nullptr && !shown->drain->finished();
+}
+
+bool topic_route::hold_moved(record_node& node, const record& what, const partition_table& table) {
+  growth_drain& drain = *table.drain;
+  if (drain.finished() || what.partition) return false;
+  const std::optional<partition_id> before = router_->of_key(what, drain.count_before());
+  return before && before->value != node.partition && drain.hold(node, *before);
+}
+
+void topic_route::note_placed(const partition_table& table, partition_id partition) {
+  const partition_table* shown = this->table();
+  if (shown != &table && shown->drain != nullptr) shown->drain->note_late(partition);
 }
 
 failed topic_route::failure_of(std::error_code code, std::error_code cause, limit ended_by) const {
@@ -272,6 +307,8 @@ void topic_route::close(answer_function answer, void* context) {
     closed_ = true;
   }
   fail_waiting(client_errc::closed, {}, answer, context);
+  if (const partition_table* shown = table(); shown != nullptr && shown->drain != nullptr)
+    shown->drain->close(failure_of(client_errc::closed, {}, limit::none));
 }
 
 topic_route& topic_routes::find(std::string_view topic, bool& is_new) {

@@ -39,6 +39,7 @@
 
 namespace partita::actors {
 
+class growth_drain;
 class partition_actor;
 class topic_route;
 class tracked_record;
@@ -50,6 +51,9 @@ struct partition_table {
     ordered_actor_handle handle;
   };
   std::vector<entry> partitions;
+  /// Keys that moved when the topic grew to this table wait here for their old partitions; null:
+  /// they do not.
+  growth_drain* drain = nullptr;
 };
 
 /// Chooses partitions for one topic's records. Implemented by the api layer.
@@ -62,6 +66,11 @@ class record_router {
   virtual ~record_router() = default;
   [[nodiscard]] virtual choice choose(const record& what, std::size_t size,
                                       const partition_table& table) noexcept = 0;
+  /// Where the record's key belongs among that many partitions; absent where no key decides.
+  [[nodiscard]] virtual std::optional<partition_id> of_key(const record& /*what*/,
+                                                           std::int32_t /*count*/) const noexcept {
+    return std::nullopt;
+  }
 };
 
 /// Waits in a route's line behind the records that came before it.
@@ -93,6 +102,11 @@ class topic_route {
   /// The metadata actor was told that somebody waits here; it takes the mark away when nobody does.
   std::atomic<bool> wanted{false};
   const std::shared_ptr<fitting_size> fitting = std::make_shared<fitting_size>();
+  /// Produced to since the metadata actor last looked. Read before it is written, so that threads
+  /// do not pass the cache line around.
+  std::atomic<bool> used{false};
+  /// Not asked about any more (metadata.max.idle.ms): who produces again must say so.
+  std::atomic<bool> dormant{false};
 
   /// Waits in line. `published`: the table is there now, send it directly; the node is still the
   /// caller's.
@@ -106,6 +120,17 @@ class topic_route {
   using answer_function = void (*)(void* context, record_node& node, const failed& answer);
   /// Forwards what waits, then lets everybody see the table.
   void publish(std::unique_ptr<const partition_table> table, answer_function answer, void* context);
+  /// The same for a table of more partitions, whose moved keys wait for their old ones.
+  /// `answer_held` is called from any lane.
+  void publish_drained(std::unique_ptr<partition_table> table, answer_function answer,
+                       answer_function answer_held, void* context);
+  /// The last growth is not over.
+  [[nodiscard]] bool draining() const noexcept;
+  /// Of a record that `table` placed in its partition. True: it waits, its key has moved.
+  [[nodiscard]] bool hold_moved(record_node& node, const record& what,
+                                const partition_table& table);
+  /// After it was pushed to `partition` of `table`, which may have been replaced meanwhile.
+  void note_placed(const partition_table& table, partition_id partition);
   [[nodiscard]] bool has_waiting() const;
 
   /// Answers what has waited too long; returns when to come back, `never` when nothing waits.
@@ -140,6 +165,7 @@ class topic_route {
   std::atomic<const partition_table*> table_{nullptr};
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<const partition_table>> tables_;  // the current one is the last
+  std::vector<std::unique_ptr<growth_drain>> drains_;           // the last one may be under way
   std::deque<command*> waiting_;                                // records and barriers, in order
   std::uint64_t failed_ = 0;                                    // records that ended here, ever
   bool closed_ = false;

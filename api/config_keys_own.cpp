@@ -26,6 +26,8 @@ constexpr spelling<dns_lookup> lookup_words[] = {
      dns_lookup::resolve_canonical_bootstrap_servers_only}};
 constexpr spelling<metadata_recovery> recovery_words[] = {
     {"rebootstrap", metadata_recovery::rebootstrap}, {"none", metadata_recovery::none}};
+constexpr spelling<partition_growth> growth_words[] = {
+    {"keep", partition_growth::keep}, {"drain_first", partition_growth::drain_first}};
 // halt_key and fail_following parse, so that validate() can say that they are not available yet.
 constexpr spelling<failure_policy> policy_words[] = {
     {"halt_partition", failure_policy::halt_partition},
@@ -122,13 +124,14 @@ constexpr config_key rows[] = {
                        "brokers to start from; required; the port is 9092 where none is given"),
     known<string_key<&config::client_id, 32'767>>(
         "client.id", "client_id", "name told to brokers, for their logs, metrics and quotas"),
-    known<string_key<&config::client_rack, 32'767>>("client.rack", "client_rack",
-                                                    "rack told to brokers"),
+    known<string_key<&config::client_rack, 32'767>>(
+        "client.rack", "client_rack", "accepted; no request of a producer carries it"),
     known<word_key<&config::broker_address_family, family_words>>(
         "broker.address.family", "broker_address_family", "addresses to connect to"),
     known<word_key<&config::client_dns_lookup, lookup_words>>(
         "client.dns.lookup", "client_dns_lookup",
-        "all addresses of a name, or of the canonical names behind it (KIP-602, KIP-235)"),
+        "all addresses of a name are tried (KIP-602); the other value is accepted and does the "
+        "same"),
     fixed("security.protocol", "PLAINTEXT", "TLS and SASL are not available in this version"),
 
     // What is promised
@@ -168,10 +171,15 @@ constexpr config_key rows[] = {
         "records without a key prefer partitions with short queues (KIP-794)"),
     known<number_key<&config::partitioner_availability_timeout, 0, int_max>>(
         "partitioner.availability.timeout.ms", "partitioner_availability_timeout",
-        "records without a key avoid partitions whose broker was unreachable for longer; 0: never"),
+        "records without a key avoid partitions whose broker answered nothing for longer; 0: "
+        "never"),
     known<number_key<&config::partitioner_sticky_bytes, 1, int_max>>(
         "partita.sticky.bytes", "partitioner_sticky_bytes",
         "bytes of records without a key that go to one partition before the next is chosen"),
+    known<word_key<&config::growth, growth_words>>(
+        "partita.partition.growth", "growth",
+        "a key that moves because its topic has more partitions goes on there at once, or waits "
+        "until its old partition has answered"),
 
     // How fast
     known<fraction_key<&config::linger, 0, 900'000>>(
@@ -203,7 +211,10 @@ constexpr config_key rows[] = {
         "bytes of all records that are not yet answered, their bookkeeping included"),
     known<number_key<&config::buffer_records_max, 0, int_max>>(
         "queue.buffering.max.messages", "buffer_records_max",
-        "records that are not yet answered; 0: no limit of their number"),
+        "accepted from files of other clients; buffer.memory is the limit"),
+    known<number_key<&config::partition_memory_bytes, 0, std::int64_t{1} << 40>>(
+        "partita.partition.memory", "partition_memory_bytes",
+        "bytes of buffer.memory that the records of one partition may take; 0: all of it"),
 
     // How long to wait
     known<number_key<&config::delivery_timeout, 1, int_max>>(
@@ -238,13 +249,15 @@ constexpr config_key rows[] = {
     known<number_key<&config::metadata_max_age, 1, int_max>>(
         "metadata.max.age.ms", "metadata_max_age", "metadata is asked for again at this age"),
     known<number_key<&config::metadata_max_idle, 5'000, int_max>>(
-        "metadata.max.idle.ms", "metadata_max_idle", "a topic not produced to is forgotten"),
+        "metadata.max.idle.ms", "metadata_max_idle",
+        "a topic not produced to is not asked about; its numbering is kept"),
     known<number_key<&config::topic_metadata_propagation_max, 0, 3'600'000>>(
         "topic.metadata.propagation.max.ms", "topic_metadata_propagation_max",
-        "how long a new topic may be unknown to some brokers before that is an error"),
+        "how long records wait for a topic that brokers say they do not know, within max.block.ms"),
     known<word_key<&config::metadata_recovery, recovery_words>>(
         "metadata.recovery.strategy", "metadata_recovery",
-        "start again from bootstrap.servers when no known broker answers (KIP-899)"),
+        "start again from bootstrap.servers when no known broker answers, or a broker asks for it "
+        "(KIP-899, KIP-1102)"),
     known<number_key<&config::metadata_rebootstrap_trigger, 0, int_max>>(
         "metadata.recovery.rebootstrap.trigger.ms", "metadata_rebootstrap_trigger",
         "time without metadata before that happens (KIP-1102)"),
@@ -263,8 +276,9 @@ constexpr config_key rows[] = {
     known<number_key<&config::socket_receive_buffer_bytes, 0, 100'000'000>>(
         "socket.receive.buffer.bytes", "socket_receive_buffer_bytes", "0: the system's default"),
     known<number_key<&config::statistics_interval, 0, day_ms>>(
-        "statistics.interval.ms", "statistics_interval", "0: no statistics at an interval"),
-    known<debug_key>("debug", "debug", "components that log in detail, comma separated"),
+        "statistics.interval.ms", "statistics_interval",
+        "accepted; there are no statistics at an interval, status() answers at any time"),
+    known<debug_key>("debug", "debug", "any of them raises log_level to 7"),
     known<number_key<&config::log_level, 0, 7>>("log_level", "log_level",
                                                 "syslog's levels; 6 is information, 7 is debug"),
 

@@ -13,7 +13,7 @@ const char* client_text(client_errc code) noexcept {
     case client_errc::admission_timeout:
       return "no buffer space within max.block.ms";
     case client_errc::metadata_timeout:
-      return "the topic was not found within max.block.ms";
+      return "the topic's partitions did not become known in time";
     case client_errc::buffer_full:
       return "no buffer space";
     case client_errc::record_too_large:
@@ -48,6 +48,12 @@ const char* client_text(client_errc code) noexcept {
       return "an earlier batch of the same producer epoch was given up while in doubt";
     case client_errc::invariant_broken:
       return "the answer contradicts what was sent";
+    case client_errc::topic_replaced:
+      return "the topic was deleted and created again before the record was acknowledged";
+    case client_errc::no_broker_answered:
+      return "no broker has answered yet";
+    case client_errc::leader_without_address:
+      return "metadata names a leader whose address it does not give";
     case client_errc::host_not_found:
       return "host not found";
     case client_errc::connection_refused:

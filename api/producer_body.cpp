@@ -6,7 +6,9 @@
 #include "api/admission_line.hpp"
 #include "api/bootstrap_servers.hpp"
 #include "api/closing.hpp"
+#include "api/config_notices.hpp"
 #include "api/record_router.hpp"
+#include "api/share_line.hpp"
 #include "wire/compression.hpp"
 #include "wire/record_batch.hpp"
 
@@ -82,13 +84,19 @@ actors::metadata_settings metadata_settings_of(const producer_config& config) {
   actors::metadata_settings settings;
   for (const bootstrap_server& each : parse_bootstrap_servers(config.bootstrap_servers).servers)
     settings.bootstrap.push_back({each.host, each.port});
-  settings.connection = {config.client_id, config.connection_setup_timeout, config.request_timeout};
+  settings.connection = {config.client_id, config.connection_setup_timeout,
+                         config.connection_setup_timeout_max, config.request_timeout};
   settings.max_age = config.metadata_max_age;
   settings.topic_wait_max = std::min(config.max_block, config.delivery_timeout);
   settings.retry_backoff = config.retry_backoff;
   settings.retry_backoff_max = config.retry_backoff_max;
   settings.reconnect_backoff = config.reconnect_backoff;
   settings.reconnect_backoff_max = config.reconnect_backoff_max;
+  settings.drain_first = config.growth == partition_growth::drain_first;
+  settings.topic_grace = config.topic_metadata_propagation_max;
+  settings.topic_idle_max = config.metadata_max_idle;
+  settings.rebootstrap = config.metadata_recovery == metadata_recovery::rebootstrap;
+  settings.rebootstrap_trigger = config.metadata_rebootstrap_trigger;
   settings.auto_create_topics = config.allow_auto_create_topics;
   settings.partition = partition_settings_of(config);
   settings.broker.connection = settings.connection;
@@ -116,10 +124,14 @@ producer_body::producer_body(const producer_config& config, environment_choice& 
       instance_(next_instance.fetch_add(1)),
       seed_(environment.options.surroundings.seed) {
   if (seed_ == 0) seed_ = drawn_seed();
-  shared_.log = {config.log, config.log_context, config.log_level};
+  constexpr int debug_level = static_cast<int>(actors::log_level::debug);
+  shared_.log = {config.log, config.log_context,
+                 config.debug.empty() ? config.log_level : std::max(config.log_level, debug_level)};
   shared_.log(actors::log_level::notice, [&] { return partitioner_notice(config); });
+  for (const std::string& line : settings_without_effect(config))
+    shared_.log(actors::log_level::notice, [&] { return line; });
   routes_ = std::make_unique<actors::topic_routes>(&make_router, this, &answer_withdrawn);
-  clock_ = environment.options.surroundings.clock;
+  shared_.clock = clock_ = environment.options.surroundings.clock;
   runtime_ = std::make_unique<actors::runtime>(std::move(environment.options));
   auto metadata = std::make_unique<actors::metadata_actor>(metadata_settings_of(config_), shared_,
                                                            *routes_, *runtime_);
@@ -127,14 +139,24 @@ producer_body::producer_body(const producer_config& config, environment_choice& 
   metadata_handle_ = runtime_->spawn(std::move(metadata), runtime_->lane_at(0));
   line_ = std::make_unique<admission_line>(shared_.room, runtime_->lane_at(0), *clock_,
                                            config_.max_block);
+  if (config_.partition_memory_bytes == 0) return;
+  shares_ = std::make_unique<share_line>(runtime_->lane_at(0), *clock_,
+                                         config_.partition_memory_bytes, config_.max_block);
+  shared_.room_context = shares_.get();
+  shared_.on_room = [](void* shares, const actors::partition_actor& of) noexcept {
+    static_cast<share_line*>(shares)->room_again(of);
+  };
 }
 
 std::unique_ptr<actors::record_router> producer_body::make_router(void* self,
                                                                   std::string_view topic) {
   const auto& body = *static_cast<producer_body*>(self);
   // Another seed per topic, so that keyless records of two topics do not march in step.
-  return std::make_unique<record_router>(chooser_settings_of(body.config_),
-                                         body.seed_ ^ std::hash<std::string_view>()(topic));
+  return std::make_unique<record_router>(
+      chooser_settings_of(body.config_), body.seed_ ^ std::hash<std::string_view>()(topic),
+      *body.clock_,
+      record_router::avoidance{body.config_.partitioner_availability_timeout,
+                               body.config_.partition_memory_bytes});
 }
 
 producer_body::~producer_body() {
@@ -143,6 +165,7 @@ producer_body::~producer_body() {
   // The lanes first: their wheels let go of the line's timer.
   runtime_.reset();
   line_.reset();
+  shares_.reset();
 }
 
 operation<close_report> producer_body::close(std::chrono::milliseconds deadline) {
@@ -171,7 +194,9 @@ void producer_body::fail_waiting_records() {
 }
 
 void producer_body::shut_gate() noexcept {
-  if (!shut_.exchange(true, std::memory_order_acq_rel)) shared_.room.close();
+  if (shut_.exchange(true, std::memory_order_acq_rel)) return;
+  if (shares_ != nullptr) shares_->close();
+  shared_.room.close();
 }
 
 client_errc producer_body::check(const record& what) noexcept {
@@ -311,6 +336,8 @@ admission producer_body::try_submit(const record& what, actors::completion_slot 
   const client_errc wrong = judge(what, size.tail_size, size.cost);
   if (wrong != client_errc{}) {
     refuse(what, slot, wrong);
+  } else if (full_partition(what) != nullptr) {
+    return admission::full;
   } else if (shared_.room.try_take(size.cost)) {
     admit(what, size.tail_size, slot);
   } else {
@@ -333,11 +360,35 @@ void producer_body::submit(const record& what, actors::completion_slot slot) {
 namespace {
 
 /// One record whose caller is suspended: its views stay valid.
-class waiting_record final : public admission_waiter, private actors::admission_place {
+class waiting_record final : public admission_waiter,
+                             public share_waiter,
+                             private actors::admission_place {
  public:
   waiting_record(producer_body& body, admission_line& line, const record& what,
                  std::uint32_t tail_size, actors::completion_slot slot)
       : body_(body), line_(line), what_(what), tail_size_(tail_size), slot_(slot) {}
+
+  /// Lines up behind those for the same partition. This object may be gone when it returns.
+  void wait_for_share(share_line& shares, const actors::partition_actor& of) {
+    actors::tracked_record* const tracked = slot_.tracked;
+    if (tracked == nullptr) return shares.wait(of, *this);
+    tracked->retain();
+    if (tracked->enters_line(*this)) {
+      shares_ = &shares;
+      shares.wait(of, *this, tracked->admission_timeout());
+      tracked->is_queued();
+    } else {
+      refused(client_errc::cancelled);
+    }
+    tracked->release();
+  }
+  void share_free() noexcept override {
+    const bool wanted = slot_.tracked == nullptr || slot_.tracked->leaves_line();
+    shares_ = nullptr;  // only now: until it has left, a cancellation looks there
+    if (!wanted) return refused(client_errc::cancelled);
+    wait(measure(what_).cost);
+  }
+  void share_refused(client_errc code) noexcept override { refused(code); }
 
   /// Lines up. This object may be gone when it returns.
   void wait(std::uint64_t cost) {
@@ -373,10 +424,13 @@ class waiting_record final : public admission_waiter, private actors::admission_
   }
 
  private:
-  bool withdraw() noexcept override { return line_.withdraw(*this); }
+  bool withdraw() noexcept override {
+    return shares_ != nullptr ? shares_->withdraw(*this) : line_.withdraw(*this);
+  }
 
   producer_body& body_;
   admission_line& line_;
+  share_line* shares_ = nullptr;  // while it waits there
   const record what_;
   const std::uint32_t tail_size_;
   const actors::completion_slot slot_;
@@ -384,7 +438,29 @@ class waiting_record final : public admission_waiter, private actors::admission_
 
 }  // namespace
 
+/// Of a record whose partition is its own or its key's choice: that partition, if it holds its
+/// share.
+const actors::partition_actor* producer_body::full_partition(const record& what) {
+  if (shares_ == nullptr) return nullptr;
+  actors::topic_route& route = route_of(what.topic);
+  const actors::partition_table* table = route.table();
+  if (table == nullptr) return nullptr;
+  const auto count = static_cast<std::int32_t>(table->partitions.size());
+  const auto chosen = what.partition ? what.partition : route.router().of_key(what, count);
+  if (!chosen || chosen->value < 0 || chosen->value >= count) return nullptr;
+  const auto* partition = table->partitions[static_cast<std::size_t>(chosen->value)].actor;
+  return shares_->open(*partition) ? nullptr : partition;
+}
+
 void producer_body::submit_waiting(const record& what, actors::completion_slot slot) {
+  const measured size = measure(what);
+  if (!shut() && judge(what, size.tail_size, size.cost) == client_errc{}) {
+    if (const auto* full = full_partition(what)) {
+      (new waiting_record(*this, *line_, what, size.tail_size, slot))
+          ->wait_for_share(*shares_, *full);
+      return;
+    }
+  }
   switch (try_submit(what, slot)) {
     case admission::accepted:
       return;
@@ -393,7 +469,6 @@ void producer_body::submit_waiting(const record& what, actors::completion_slot s
     case admission::full:
       break;
   }
-  const measured size = measure(what);
   (new waiting_record(*this, *line_, what, size.tail_size, slot))->wait(size.cost);
 }
 
@@ -434,6 +509,10 @@ client_errc producer_body::queue(actors::record_node& node, const record& what,
                                  actors::topic_route& route) noexcept {
   actors::tracked_record* const tracked =
       node.tracked() ? static_cast<actors::tracked_record*>(node.target) : nullptr;
+  if (!route.used.load(std::memory_order_relaxed)) {
+    route.used.store(true, std::memory_order_seq_cst);
+    if (route.dormant.load(std::memory_order_seq_cst)) metadata_->wake_topic(route);
+  }
   const actors::partition_table* table = route.table();
   while (table == nullptr) {
     if (tracked != nullptr && !tracked->enters_route(route)) return client_errc::cancelled;
@@ -457,7 +536,10 @@ client_errc producer_body::queue(actors::record_node& node, const record& what,
     if (tracked->ended()) return client_errc::cancelled;
     tracked->enters_partition(table->partitions[index].handle);
   }
-  return table->partitions[index].handle.push(node) ? client_errc{} : client_errc::closed;
+  if (table->drain != nullptr && route.hold_moved(node, what, *table)) return {};
+  if (!table->partitions[index].handle.push(node)) return client_errc::closed;
+  if (config_.growth == partition_growth::drain_first) route.note_placed(*table, choice.partition);
+  return {};
 }
 
 void producer_body::deliver(actors::record_node& node, const record& what,

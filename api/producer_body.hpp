@@ -32,6 +32,7 @@
 namespace partita::detail {
 
 class admission_line;
+class share_line;
 class closing;
 
 class producer_body {
@@ -89,6 +90,7 @@ class producer_body {
   [[nodiscard]] static client_errc check(const record& what) noexcept;
   [[nodiscard]] bool fits_limits(std::uint64_t cost, std::size_t tail_size) const noexcept;
   actors::topic_route& route_of(std::string_view topic);
+  [[nodiscard]] const actors::partition_actor* full_partition(const record& what);
   [[nodiscard]] client_errc judge(const record& what, std::uint32_t tail_size,
                                   std::uint64_t cost) const noexcept;
   void refuse(const record& what, actors::completion_slot slot, client_errc code);
@@ -109,6 +111,7 @@ class producer_body {
   actors::metadata_actor* metadata_ = nullptr;
   actors::ordered_actor_handle metadata_handle_;
   std::unique_ptr<admission_line> line_;
+  std::unique_ptr<share_line> shares_;  // null: partitions have no share of their own
   std::mutex closings_mutex_;
   std::vector<std::unique_ptr<closing>> closings_;
   std::atomic<bool> shut_{false};

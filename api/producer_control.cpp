@@ -56,7 +56,7 @@ class flush_barrier_in_route final : public actors::route_barrier {
 };
 
 void flush_route_into(actors::topic_route& route, const std::shared_ptr<gathering<tally>>& into) {
-  if (route.table() == nullptr) {
+  if (route.table() == nullptr || route.draining()) {
     auto barrier = std::make_unique<flush_barrier_in_route>(into);
     into->expect_one_more();
     if (route.wait(*barrier)) {
@@ -99,11 +99,12 @@ operation<tally> producer_body::flush_topic(std::string_view topic) {
 
 operation<tally> producer_body::flush_partition(std::string_view topic, partition_id partition) {
   auto work = gathering<tally>::make();
-  if (const auto* found = find_partition(topic, partition)) {
+  actors::topic_route* route = routes_->find_existing(topic);
+  const auto* found = find_partition(topic, partition);
+  if (found != nullptr && !route->draining())
     flush_partition_into(*found, work);
-  } else if (actors::topic_route* route = routes_->find_existing(topic)) {
-    flush_route_into(*route, work);  // not known yet: what waits may go to any partition
-  }
+  else if (route != nullptr)
+    flush_route_into(*route, work);  // what waits there may go to any partition
   return operation_of(work);
 }
 
@@ -220,6 +221,8 @@ operation<producer_status> producer_body::status() {
     value.buffer_memory_bytes = shared_.room.capacity();
     value.callback_exceptions = shared_.callback_exceptions.load();
     value.contradictions = shared_.contradictions.load();
+    value.slow_callbacks = shared_.slow_callbacks.load();
+    value.rebootstraps = shared_.rebootstraps.load();
     state->result.emplace(std::move(value));
     state->open();
     state->release();

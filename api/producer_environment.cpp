@@ -10,6 +10,16 @@ wire::tcp_options socket_options(const producer_config& config) {
   sockets.keep_alive = config.socket_keepalive;
   sockets.send_buffer_bytes = static_cast<int>(config.socket_send_buffer_bytes);
   sockets.receive_buffer_bytes = static_cast<int>(config.socket_receive_buffer_bytes);
+  switch (config.broker_address_family) {
+    case address_family::any:
+      break;
+    case address_family::v4:
+      sockets.family = wire::address_family::v4;
+      break;
+    case address_family::v6:
+      sockets.family = wire::address_family::v6;
+      break;
+  }
   return sockets;
 }
 

@@ -18,7 +18,8 @@ struct seen_partitions {
   std::vector<std::uint64_t> queued;
   std::unique_ptr<bool[]> available;
 
-  void look(const actors::partition_table& now) {
+  void look(const actors::partition_table& now, actors::instant at,
+            const record_router::avoidance& avoided) {
     const std::size_t count = now.partitions.size();
     if (table != &now || queued.size() != count) {
       queued.resize(count);
@@ -27,7 +28,8 @@ struct seen_partitions {
     }
     for (std::size_t i = 0; i < count; ++i) {
       queued[i] = now.partitions[i].actor->queued_bytes();
-      available[i] = now.partitions[i].actor->has_leader();
+      available[i] = now.partitions[i].actor->can_be_sent_to(at, avoided.stuck_for) &&
+                     (avoided.holds_at_least == 0 || queued[i] < avoided.holds_at_least);
     }
     uses_left = uses_max;
   }
@@ -51,13 +53,20 @@ bool record_router::looks_at_queues(const record& what) const noexcept {
   }
 }
 
+std::optional<partition_id> record_router::of_key(const record& what,
+                                                  std::int32_t count) const noexcept {
+  if (settings_.custom != nullptr || settings_.ignore_keys) return std::nullopt;
+  return partition_of_key(settings_.kind, what.key, count);
+}
+
 record_router::choice record_router::choose(const record& what, std::size_t size,
                                             const actors::partition_table& table) noexcept {
   partition_view view;
   view.count = static_cast<std::int32_t>(table.partitions.size());
   if (looks_at_queues(what)) {
     thread_local seen_partitions seen;
-    if (seen.table != &table || seen.uses_left-- <= 0) seen.look(table);
+    if (seen.table != &table || seen.uses_left-- <= 0)
+      seen.look(table, avoided_.stuck_for.count() > 0 ? clock_.now() : actors::instant(), avoided_);
     view.available = {seen.available.get(), table.partitions.size()};
     view.queued_bytes = seen.queued;
   }

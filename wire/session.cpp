@@ -188,7 +188,7 @@ bool session::check_prefix(std::span<const std::byte> bytes) {
     // Only of a peer that never answered properly: a broker's broken answer is not another
     // protocol.
     const std::error_code other = answers_ == 0 ? sniff_peer(bytes) : std::error_code{};
-    fail(other ? other : code, other ? "the peer's first bytes are of another protocol" : text);
+    fail(other ? other : code, other ? other.message() : text);
     return false;
   }
   if (bytes.size() < length_bytes + correlation_bytes) return true;

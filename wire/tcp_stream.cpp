@@ -325,7 +325,10 @@ struct tcp_transport::shared {
 };
 
 tcp_transport::tcp_transport(asio::io_context& loop, tcp_options options, name_lookup_options names)
-    : shared_(new shared{loop, options, std::make_shared<address_book>(loop, std::move(names))}) {}
+    : shared_(new shared{loop, options, nullptr}) {
+  if (names.family == address_family::any) names.family = options.family;
+  shared_->book = std::make_shared<address_book>(loop, std::move(names));
+}
 
 tcp_transport::~tcp_transport() = default;
 

@@ -24,9 +24,10 @@ namespace partita::wire {
 struct tcp_options {
   bool no_delay = true;    ///< TCP_NODELAY; without it a small request waits for an acknowledgement
   bool keep_alive = true;  ///< SO_KEEPALIVE
-  int send_buffer_bytes = 0;               ///< SO_SNDBUF; 0: the system's choice
-  int receive_buffer_bytes = 0;            ///< SO_RCVBUF; 0: the system's choice
-  std::size_t read_bytes_max = 64 * 1024;  ///< what one on_bytes() may show
+  int send_buffer_bytes = 0;                    ///< SO_SNDBUF; 0: the system's choice
+  int receive_buffer_bytes = 0;                 ///< SO_RCVBUF; 0: the system's choice
+  std::size_t read_bytes_max = 64 * 1024;       ///< what one on_bytes() may show
+  address_family family = address_family::any;  ///< of the addresses that names are looked up for
   bool keep_half_open = false;  ///< report on_end_of_bytes() and stay writable; for servers
 };
 

@@ -48,6 +48,12 @@ const char* client_name(client_errc code) noexcept {
       return "epoch_given_up";
     case client_errc::invariant_broken:
       return "invariant_broken";
+    case client_errc::topic_replaced:
+      return "topic_replaced";
+    case client_errc::no_broker_answered:
+      return "no_broker_answered";
+    case client_errc::leader_without_address:
+      return "leader_without_address";
     case client_errc::host_not_found:
       return "host_not_found";
     case client_errc::connection_refused:

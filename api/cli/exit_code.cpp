@@ -33,6 +33,7 @@ bool is_denied(std::error_code code) noexcept {
 bool is_unreachable(std::error_code code) noexcept {
   if (code.category() != client_category()) return false;
   switch (static_cast<client_errc>(code.value())) {
+    case client_errc::no_broker_answered:
     case client_errc::host_not_found:
     case client_errc::connection_refused:
     case client_errc::connection_timeout:

@@ -47,6 +47,12 @@ enum class partitioner_kind : std::uint8_t {
   manual,             ///< every record must say its partition
 };
 
+/// What happens to a key that belongs to another partition once its topic has more of them.
+enum class partition_growth : std::uint8_t {
+  keep,         ///< new records go to the new partition at once
+  drain_first,  ///< they wait until what the old partition holds is answered
+};
+
 enum class address_family : std::uint8_t { any, v4, v6 };
 
 enum class dns_lookup : std::uint8_t {
@@ -86,6 +92,7 @@ struct producer_config {
   bool partitioner_adaptive = true;  ///< keyless records prefer short queues (KIP-794)
   milliseconds partitioner_availability_timeout{0};  ///< 0: partitions are never avoided
   std::size_t partitioner_sticky_bytes = 64 * 1024;  ///< keyless bytes before the next partition
+  partition_growth growth = partition_growth::keep;
 
   // How fast
   std::chrono::microseconds linger = std::chrono::milliseconds{5};
@@ -101,6 +108,7 @@ struct producer_config {
   // How much memory
   std::size_t buffer_memory_bytes = 64 * 1024 * 1024;
   int buffer_records_max = 0;  ///< 0: bytes are the only limit
+  std::size_t partition_memory_bytes = 0;  ///< of the above, for one partition; 0: all of it
 
   // How long to wait
   milliseconds delivery_timeout = std::chrono::seconds{120};

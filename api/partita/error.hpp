@@ -11,26 +11,29 @@ namespace partita {
 
 /// Decided on this side of the wire.
 enum class client_errc {
-  delivery_timeout = 1,  ///< delivery.timeout.ms passed since admission
-  admission_timeout,     ///< max.block.ms passed while waiting for buffer space
-  metadata_timeout,      ///< max.block.ms passed before the topic's partitions were known
-  buffer_full,           ///< no room and the call may not wait (try_produce, callback form)
-  record_too_large,      ///< larger than max.request.size or buffer.memory
-  invalid_topic,         ///< empty, too long, or with characters Kafka refuses
-  invalid_partition,     ///< negative, or not a partition of the topic
-  invalid_header,        ///< header key is not valid UTF-8
-  invalid_timestamp,     ///< negative
-  partitioner_failed,    ///< the user's partitioner returned no valid partition
-  halted,                ///< the partition is halted after a failure; see cause
-  aborted,               ///< pause(abort_buffered) or purge took it out before it was sent
-  discarded,             ///< recover(discard)
-  handed_back,           ///< recover(take) or close() handed the record back
-  closed,                ///< the producer was closed or destroyed
-  cancelled,             ///< the caller cancelled
-  no_acknowledgement,    ///< acks=0: handed to the network, no answer will come
-  answer_lost,           ///< the connection ended after the whole request was handed over
-  epoch_given_up,        ///< an earlier batch of the same epoch was given up while in doubt
-  invariant_broken,      ///< an answer contradicts what was sent (L9); the partition halted
+  delivery_timeout = 1,    ///< delivery.timeout.ms passed since admission
+  admission_timeout,       ///< max.block.ms passed while waiting for buffer space
+  metadata_timeout,        ///< max.block.ms passed before the topic's partitions were known
+  buffer_full,             ///< no room and the call may not wait (try_produce, callback form)
+  record_too_large,        ///< larger than max.request.size or buffer.memory
+  invalid_topic,           ///< empty, too long, or with characters Kafka refuses
+  invalid_partition,       ///< negative, or not a partition of the topic
+  invalid_header,          ///< header key is not valid UTF-8
+  invalid_timestamp,       ///< negative
+  partitioner_failed,      ///< the user's partitioner returned no valid partition
+  halted,                  ///< the partition is halted after a failure; see cause
+  aborted,                 ///< pause(abort_buffered) or purge took it out before it was sent
+  discarded,               ///< recover(discard)
+  handed_back,             ///< recover(take) or close() handed the record back
+  closed,                  ///< the producer was closed or destroyed
+  cancelled,               ///< the caller cancelled
+  no_acknowledgement,      ///< acks=0: handed to the network, no answer will come
+  answer_lost,             ///< the connection ended after the whole request was handed over
+  epoch_given_up,          ///< an earlier batch of the same epoch was given up while in doubt
+  invariant_broken,        ///< an answer contradicts what was sent (L9); the partition halted
+  topic_replaced,          ///< the topic was deleted and created again meanwhile; see recover()
+  no_broker_answered,      ///< nobody could be asked about the topic yet
+  leader_without_address,  ///< metadata names a leader whose address it does not give
   // connections
   host_not_found,  ///< name look-up failed
   connection_refused,

@@ -60,7 +60,9 @@ struct producer_status {
   std::uint64_t buffer_memory_bytes = 0;
   std::uint64_t callback_exceptions = 0;  ///< thrown by user code and swallowed
   std::uint64_t contradictions = 0;       ///< answers that contradict what was sent (L9)
-  std::error_code metadata_error;         ///< why the cluster is not known, if it is not
+  std::uint64_t slow_callbacks = 0;       ///< runs of user code that held a lane up for 100 ms
+  std::uint64_t rebootstraps = 0;  ///< starts from bootstrap.servers after the first (KIP-899)
+  std::error_code metadata_error;  ///< why the cluster is not known, if it is not
   std::string metadata_error_text;
 };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -179,6 +180,36 @@ TEST(Completion, AnExceptionIsReportedAndTheNextRecordIsAnswered) {
   EXPECT_EQ(called, (std::vector<std::uint32_t>{0, 1, 2}));
   EXPECT_EQ(observer.exceptions, 1U);
   EXPECT_EQ(log.texts, std::vector<std::string>{"of the user"});
+}
+
+/// Moves on by what the callback is said to take.
+class steps final : public clock_source {
+ public:
+  [[nodiscard]] instant now() const noexcept override { return at; }
+  [[nodiscard]] timestamp wall_now() const noexcept override { return {}; }
+  instant at{std::chrono::hours(1)};
+};
+
+TEST(Completion, ReportsCodeThatHoldsTheLaneUp) {
+  steps clock;
+  std::vector<duration> slow;
+  completion_observer observer;
+  observer.clock = &clock;
+  observer.context = &slow;
+  observer.on_slow = [](void* context, duration took) noexcept {
+    static_cast<std::vector<duration>*>(context)->push_back(took);
+  };
+  const auto take = [&](duration each) {
+    const auto code = [&clock, each](const outcome&) { clock.at += each; };
+    const completion_entry entries[] = {entry(make_callback_slot(code), 0),
+                                        entry(make_callback_slot(code), 1)};
+    complete_all(entries, delivered_run{.partition = 0, .base_offset = 1}, observer);
+  };
+
+  take(std::chrono::milliseconds(49));
+  EXPECT_TRUE(slow.empty());
+  take(std::chrono::milliseconds(50));
+  EXPECT_EQ(slow, (std::vector<duration>{std::chrono::milliseconds(100)}));
 }
 
 }  // namespace

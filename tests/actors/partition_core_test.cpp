@@ -162,11 +162,12 @@ TEST(PartitionCore, DoesNotUseANewConnectionWhileAnAttemptIsOutstandingOnTheOld)
 TEST(PartitionCore, ASuccessOfTheOldIncarnationProvesNothingAboutTheNew) {
   partition_bench b(quick());
   b.started().establish();
-  b.produce(6);
+  b.produce(2);
   batch* old = b.send();
 
-  b.core->new_incarnation();
+  b.core->new_incarnation(b.now);
   b.deliver(old, 1);
+  b.produce(4);
   batch* alone = b.send();
 
   ASSERT_NE(alone, nullptr);

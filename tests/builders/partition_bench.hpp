@@ -60,6 +60,8 @@ inline std::string name_of(std::error_code code) {
       return "epoch_given_up";
     case client_errc::invariant_broken:
       return "invariant_broken";
+    case client_errc::topic_replaced:
+      return "topic_replaced";
     default:
       return "partita:" + std::to_string(code.value());
   }

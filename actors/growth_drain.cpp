@@ -1,0 +1,122 @@
+#include "actors/growth_drain.hpp"
+
+#include "actors/control_command.hpp"
+
+#include <partita/contract.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace partita::actors {
+
+/// The answer of one old partition's flush; refused counts as answered, for then it has ended.
+class growth_drain::reply final : public control_reply {
+ public:
+  reply(growth_drain& drain, std::size_t old) : drain_(drain), old_(old) {}
+  void complete(control_answer) noexcept override { drain_.drained(old_); }
+
+ private:
+  growth_drain& drain_;
+  const std::size_t old_;
+};
+
+growth_drain::growth_drain(const partition_table& before, const partition_table& after,
+                           answer_function answer, void* context)
+    : before_(before),
+      after_(after),
+      answer_(answer),
+      context_(context),
+      left_(before.partitions.size()),
+      places_(before.partitions.size()) {
+  PARTITA_EXPECTS(after.partitions.size() > before.partitions.size(), after.partitions.size());
+}
+
+growth_drain::~growth_drain() { PARTITA_ASSERT(held_ == 0, held_); }
+
+void growth_drain::start() {
+  for (std::size_t old = 0; old < before_.partitions.size(); ++old) ask(old);
+}
+
+void growth_drain::ask(std::size_t old) {
+  auto asked =
+      std::make_unique<control_command>(flush_request{}, std::make_unique<reply>(*this, old));
+  if (before_.partitions[old].handle.push(*asked))
+    asked.release();
+  else
+    refuse_control(std::move(asked), client_errc::closed);
+}
+
+bool growth_drain::hold(record_node& node, partition_id old) {
+  const std::lock_guard lock(mutex_);
+  place& from = places_[static_cast<std::size_t>(old.value)];
+  if (closed_ || from.asked == 0) return false;
+  from.held.push_back(&node);
+  ++held_;
+  return true;
+}
+
+void growth_drain::note_late(partition_id old) {
+  const auto index = static_cast<std::size_t>(old.value);
+  if (index >= places_.size()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    if (places_[index].asked++ == 0) left_.fetch_add(1, std::memory_order_acq_rel);
+  }
+  ask(index);
+}
+
+void growth_drain::drained(std::size_t old) noexcept {
+  std::vector<record_node*> refused;
+  std::vector<route_barrier*> reached;
+  {
+    const std::lock_guard lock(mutex_);
+    place& from = places_[old];
+    if (--from.asked != 0) return;
+    // Under the lock, or a record that comes now could pass those that waited.
+    for (record_node* each : from.held) {
+      const auto index = static_cast<std::size_t>(each->partition);
+      if (!after_.partitions[index].handle.push(*each)) refused.push_back(each);
+    }
+    held_ -= from.held.size();
+    from.held.clear();
+    left_.fetch_sub(1, std::memory_order_acq_rel);
+    reached = barriers_if_empty();
+  }
+  const failed closed{fate::not_written, client_errc::closed, {}};
+  for (record_node* each : refused) answer_(context_, *each, closed);
+  for (route_barrier* each : reached) each->reached(&after_);
+}
+
+std::vector<route_barrier*> growth_drain::barriers_if_empty() {
+  return held_ == 0 ? std::exchange(barriers_, {}) : std::vector<route_barrier*>{};
+}
+
+bool growth_drain::wait(route_barrier& barrier) {
+  const std::lock_guard lock(mutex_);
+  if (held_ == 0) return false;
+  barriers_.push_back(&barrier);
+  return true;
+}
+
+void growth_drain::close(const failed& with) {
+  std::vector<record_node*> held;
+  std::vector<route_barrier*> reached;
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    for (place& each : places_) {
+      held.insert(held.end(), each.held.begin(), each.held.end());
+      each.held.clear();
+    }
+    held_ = 0;
+    reached = barriers_if_empty();
+  }
+  for (record_node* each : held) answer_(context_, *each, with);
+  for (route_barrier* each : reached) {
+    each->failed_before.not_written += held.size();
+    each->reached(&after_);
+  }
+}
+
+}  // namespace partita::actors

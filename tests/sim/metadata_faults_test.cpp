@@ -1,0 +1,353 @@
+// Rows META of the catalogue that turn on who leads a partition, by their ids.
+#include "tests/sim/metadata_stage.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace partita::testing {
+namespace {
+
+using namespace metadata_stage;  // NOLINT: the words of this file
+
+TEST(fault_meta, meta_01_leader_none_for_a_while_b) {
+  history story(stage());
+  warm_up(story);
+  // Only the hint can tell: metadata is never answered again.
+  story.cluster().inject(api_fault{.api = api::metadata, .times = always, .reply = reply::never});
+  const auto before = story.cluster().view(topic, 1)->leader;
+  const int next = before.value == 2 ? 3 : 2;
+  ASSERT_TRUE(story.cluster().move_leader(topic, 1, next));
+  const std::size_t a = produce(story, 1);
+  ASSERT_TRUE(answered_within(story, seconds(1)));
+  EXPECT_TRUE(story.answer(a).is_delivered());
+  EXPECT_EQ(story.verdict(), "");
+}
+
+TEST(fault_meta, meta_02_hint_without_news) {
+  history story(stage());
+  warm_up(story);
+  const std::uint64_t before = story.cluster().counters().produce_requests;
+  // Each refusal names the leader and the epoch that the client knows already.
+  story.cluster().inject(refusal(0, broker_errc::not_leader_or_follower, 1000));
+  const std::size_t a = produce(story, 0);
+  story.run_for(seconds(2));
+  EXPECT_LT(story.cluster().counters().produce_requests - before, 20U);
+  story.cluster().clear_faults();
+  ASSERT_TRUE(answered_within(story, seconds(2)));
+  EXPECT_TRUE(story.answer(a).is_delivered());
+  EXPECT_EQ(story.verdict(), "");
+}
+
+TEST(fault_meta, meta_07_move_seen_before_error) {
+  history story(stage());
+  warm_up(story);
+  fault slow = refusal(0, broker_errc::not_leader_or_follower, 1);
+  slow.answer_after = milliseconds(300);
+  story.cluster().inject(slow);
+  const std::size_t a = produce(story, 0);
+  story.run_for(milliseconds(50));
+  // Partition 1 learns from its own refusal that leaders moved, and with it everybody.
+  const int next = story.cluster().view(topic, 0)->leader.value == 2 ? 3 : 2;
+  ASSERT_TRUE(story.cluster().move_leader(topic, 0, next));
+  story.cluster().inject(refusal(1, broker_errc::not_leader_or_follower, 1));
+  const std::size_t b = produce(story, 1);
+  // A backoff of 100 ms lies between the refusal and the second attempt if the move is not heeded.
+  ASSERT_TRUE(answered_within(story, milliseconds(320)));
+  EXPECT_TRUE(story.answer(a).is_delivered());
+  EXPECT_TRUE(story.answer(b).is_delivered());
+  EXPECT_EQ(story.verdict(), "");
+}
+
+TEST(fault_meta, meta_20_refresh_coalesced) {
+  constexpr int partitions = 500;
+  history story(stage(partitions));
+  warm_up(story, partitions);
+  const cluster_counters before = story.cluster().counters();
+  for (int partition = 0; partition < partitions; ++partition)
+    story.cluster().inject(refusal(partition, broker_errc::not_leader_or_follower, 1));
+  for (int partition = 0; partition < partitions; ++partition) produce(story, partition);
+  ASSERT_TRUE(answered_within(story, seconds(2)));
+  const cluster_counters after = story.cluster().counters();
+  const std::uint64_t others =
+      (after.requests - before.requests) - (after.produce_requests - before.produce_requests);
+  EXPECT_LE(others, 3U) << "metadata requests";
+  EXPECT_EQ(story.verdict(), "");
+}
+
+TEST(fault_meta, meta_01_leader_none_for_a_while_a) {
+  history story(stage());
+  warm_up(story);
+  story.cluster().inject(metadata_lie{.topic = topic, .partition = 0, .leader = broker_id{}});
+  story.cluster().inject(refusal(0, broker_errc::leader_not_available, 1000));
+  const std::size_t a = produce(story, 0);
+  story.run_for(seconds(5));
+  EXPECT_EQ(story.answered(), a);
+  story.cluster().clear_faults();
+  ASSERT_TRUE(answered_within(story, milliseconds(2200)));
+  EXPECT_TRUE(story.answer(a).is_delivered());
+  EXPECT_EQ(story.verdict(), "");
+}
+
+TEST(fault_meta, meta_03_older_metadata_ignored) {
+  history story(stage());
+  warm_up(story);
+  const partition_view before = *story.cluster().view(topic, 0);
+  const int next = before.leader.value == 2 ? 3 : 2;
+  ASSERT_TRUE(story.cluster().move_leader(topic, 0, next));
+  for (const int liar : {1, 3})
+    story.cluster().inject(metadata_lie{.topic = topic,
+                                        .broker = broker_id{liar},
+                                        .partition = 0,
+                                        .leader = before.leader,
+                                        .leader_epoch = before.leader_epoch});
+  const std::uint64_t requests = story.cluster().counters().produce_requests;
+  for (int i = 0; i < 20; ++i) {
+    produce(story, 0);
+    story.run_for(milliseconds(250));
+  }
+  ASSERT_TRUE(answered_within(story, seconds(1)));
+  EXPECT_EQ(story.counts().delivered, story.produced());
+  EXPECT_LE(story.cluster().counters().produce_requests - requests, 23U) << "ping-pong";
+  EXPECT_EQ(story.verdict(), "");
+}
+
+TEST(fault_meta, meta_04_one_broker_denies_topic) {
+  history story(stage());
+  warm_up(story);
+  for (const int liar : {1, 2})
+    story.cluster().inject(metadata_lie{.topic = topic,
+                                        .broker = broker_id{liar},
+                                        .topic_code = broker_errc::unknown_topic_or_partition});
+  story.cluster().inject(refusal(0, broker_errc::unknown_topic_or_partition, 3));
+  const std::size_t a = produce(story, 0);
+  ASSERT_TRUE(answered_within(story, seconds(3)));
+  EXPECT_TRUE(story.answer(a).is_delivered());
+  EXPECT_EQ(wait_for(story.world(), story.producer().status()).partitions.at(0).epoch_bumps, 0U);
+  EXPECT_EQ(story.verdict(), "");
+}
+
+void recreate(history& story) {
+  ASSERT_EQ(story.cluster().delete_topic(topic), broker_errc::none);
+  ASSERT_EQ(story.cluster().create_topic(topic, {.partitions = 3}), broker_errc::none);
+}
+
+TEST(fault_meta, meta_05_topic_recreated_a) {
+  history story(curious_stage());
+  warm_up(story);
+  recreate(story);
+  story.run_for(seconds(2));  // the new id is noticed by age
+  const std::size_t a = produce(story, 0);
+  ASSERT_TRUE(answered_within(story, seconds(1)));
+  ASSERT_TRUE(story.answer(a).is_delivered());
+  EXPECT_EQ(story.answer(a).delivery()->offset, offset(0));
+}
+
+TEST(fault_meta, meta_05_topic_recreated_b) {
+  history story(curious_stage());
+  warm_up(story);
+  wait_for(story.world(), story.producer().pause(topic, 0));
+  const std::size_t a = produce(story, 0);
+  const std::size_t b = produce(story, 0);
+  recreate(story);
+  ASSERT_TRUE(answered_within(story, seconds(3)));
+  for (const std::size_t each : {a, b}) {
+    ASSERT_NE(story.answer(each).failure(), nullptr);
+    EXPECT_EQ(story.answer(each).failure()->fate, fate::not_written);
+    EXPECT_EQ(story.answer(each).failure()->code, make_error_code(client_errc::topic_replaced));
+  }
+  const auto status = wait_for(story.world(), story.producer().status());
+  EXPECT_EQ(status.partitions.at(0).state, partition_state::halted);
+  EXPECT_EQ(status.partitions.at(1).state, partition_state::normal);
+  wait_for(story.world(), story.producer().resume(topic, 0));
+  wait_for(story.world(), story.producer().recover(topic, 0, recovery::discard));
+  const std::size_t c = produce(story, 0);
+  ASSERT_TRUE(answered_within(story, seconds(1)));
+  EXPECT_TRUE(story.answer(c).is_delivered());
+}
+
+/// One record to any topic, and when it was answered.
+struct lone_record {
+  std::optional<outcome> answer;
+  std::chrono::nanoseconds took{};
+
+  lone_record(history& story, const char* to, const char* key, std::chrono::nanoseconds limit) {
+    const auto began = story.world().time().now();
+    story.producer().produce({.topic = to, .key = key, .value = "v"},
+                             [this](const outcome& told) { answer.emplace(told); });
+    EXPECT_TRUE(story.world().time().run_until([this] { return answer.has_value(); }, limit));
+    took = story.world().time().now() - began;
+  }
+};
+
+TEST(fault_meta, meta_06_topic_created_on_demand_a) {
+  history story(stage());
+  story.cluster().inject(metadata_lie{.topic = "fresh", .times = 3, .leader = broker_id{}});
+  const lone_record a(story, "fresh", "k", seconds(2));
+  EXPECT_TRUE(a.answer->is_delivered());
+}
+
+TEST(fault_meta, meta_06_topic_created_on_demand_b) {
+  history_options options = stage();
+  options.config.topic_metadata_propagation_max = seconds(3);
+  history story(options);
+  story.cluster().inject(
+      metadata_lie{.topic = "never", .topic_code = broker_errc::unknown_topic_or_partition});
+  const lone_record a(story, "never", "k", seconds(4));
+  ASSERT_NE(a.answer->failure(), nullptr);
+  EXPECT_EQ(a.answer->failure()->fate, fate::not_written);
+  EXPECT_EQ(a.answer->failure()->cause, make_error_code(broker_errc::unknown_topic_or_partition));
+  EXPECT_GE(a.took, seconds(3));
+}
+
+TEST(fault_meta, meta_10_partitions_shrink) {
+  history story(curious_stage());
+  warm_up(story);
+  for (const int count : {1, -1, 0, 2}) {
+    story.cluster().inject(metadata_lie{.topic = topic, .times = 2, .partition_count = count});
+    story.run_for(seconds(3));
+    const std::size_t a = produce(story, 2);
+    ASSERT_TRUE(answered_within(story, seconds(3))) << count;
+    EXPECT_TRUE(story.answer(a).is_delivered()) << count;
+  }
+  EXPECT_EQ(story.verdict(), "");
+}
+
+TEST(fault_meta, meta_12_one_rebootstrap) {
+  history story(stage());
+  warm_up(story);
+  for (int broker = 1; broker <= 3; ++broker) story.cluster().stop_broker(broker, stop_kind::kill);
+  const std::size_t a = produce(story, 0);
+  story.run_for(seconds(6));
+  for (int broker = 1; broker <= 3; ++broker) story.cluster().start_broker(broker);
+  ASSERT_TRUE(answered_within(story, seconds(3)));
+  EXPECT_TRUE(story.answer(a).is_delivered());
+  EXPECT_EQ(wait_for(story.world(), story.producer().status()).rebootstraps, 1U);
+  story.run_for(std::chrono::minutes(5));
+  EXPECT_EQ(wait_for(story.world(), story.producer().status()).rebootstraps, 1U);
+  EXPECT_EQ(story.verdict(), "");
+}
+
+TEST(fault_meta, meta_13_partition_left_out_a) {
+  history story(curious_stage());
+  story.cluster().inject(
+      metadata_lie{.topic = topic, .times = 2, .partition = 1, .leave_out_partition = true});
+  warm_up(story);
+  EXPECT_EQ(story.counts().delivered, 3U) << "cold";
+  story.cluster().inject(
+      metadata_lie{.topic = topic, .times = 1, .partition = 1, .leave_out_partition = true});
+  story.run_for(seconds(1));
+  const std::size_t a = produce(story, 1);
+  ASSERT_TRUE(answered_within(story, seconds(1)));
+  EXPECT_TRUE(story.answer(a).is_delivered());
+  EXPECT_EQ(story.verdict(), "");
+}
+
+TEST(fault_meta, meta_13_partition_left_out_b) {
+  history story(curious_stage());
+  warm_up(story);
+  story.cluster().inject(metadata_lie{.topic = topic, .leader = broker_id{}});
+  story.run_for(seconds(1));
+  const std::size_t a = produce(story, 1);
+  story.run_for(seconds(2));
+  EXPECT_EQ(story.answered(), a) << "it waits";
+  story.cluster().clear_faults();
+  ASSERT_TRUE(answered_within(story, milliseconds(2200)));
+  EXPECT_TRUE(story.answer(a).is_delivered());
+  EXPECT_EQ(story.verdict(), "");
+}
+
+TEST(fault_meta, meta_14_topic_ids_per_request_a) {
+  history story(curious_stage());
+  story.cluster().inject(metadata_lie{.topic = topic, .without_topic_id = true});
+  warm_up(story);
+  EXPECT_EQ(story.counts().delivered, 3U);
+  story.cluster().clear_faults();  // the id is learned, which is no other topic
+  story.run_for(seconds(2));
+  const std::size_t a = produce(story, 0);
+  ASSERT_TRUE(answered_within(story, seconds(1)));
+  EXPECT_TRUE(story.answer(a).is_delivered());
+  EXPECT_EQ(story.verdict(), "");
+}
+
+TEST(fault_seq, seq_23_numbering_outlives_the_topic) {
+  history story(curious_stage());
+  warm_up(story);
+  story.cluster().inject(
+      metadata_lie{.topic = topic, .topic_code = broker_errc::unknown_topic_or_partition});
+  story.run_for(std::chrono::minutes(10));
+  story.cluster().clear_faults();
+  const std::size_t b = produce(story, 0);
+  ASSERT_TRUE(answered_within(story, seconds(3)));
+  ASSERT_TRUE(story.answer(b).is_delivered());
+  const auto batches = story.cluster().batches(topic, 0);
+  ASSERT_EQ(batches.size(), 2U);
+  EXPECT_EQ(batches[1].producer_epoch, batches[0].producer_epoch);
+  EXPECT_EQ(batches[1].base_sequence, sequence(1));
+  EXPECT_EQ(story.verdict(), "");
+}
+
+// metadata.max.idle.ms: a topic that is not asked about keeps its numbering too.
+TEST(fault_seq, seq_23_numbering_outlives_the_topic_b) {
+  history_options options = curious_stage();
+  options.config.metadata_max_idle = seconds(5);
+  history story(options);
+  warm_up(story);
+  story.run_for(seconds(20));
+  const std::uint64_t idle = story.cluster().counters().requests;
+  story.run_for(seconds(60));
+  EXPECT_EQ(story.cluster().counters().requests, idle) << "asked about a forgotten topic";
+  const int next = story.cluster().view(topic, 0)->leader.value == 2 ? 3 : 2;
+  ASSERT_TRUE(story.cluster().move_leader(topic, 0, next));
+  const std::size_t b = produce(story, 0);
+  ASSERT_TRUE(answered_within(story, seconds(2)));
+  EXPECT_TRUE(story.answer(b).is_delivered());
+  EXPECT_EQ(story.cluster().batches(topic, 0).at(1).base_sequence, sequence(1));
+  EXPECT_EQ(story.verdict(), "");
+}
+
+TEST(fault_odd, odd_06_throttled) {
+  history story(stage());
+  warm_up(story);
+  fault throttled;
+  throttled.topic = topic;
+  throttled.partition = 0;
+  throttled.throttle = seconds(5);
+  story.cluster().inject(throttled);
+  const std::size_t a = produce(story, 0);
+  ASSERT_TRUE(answered_within(story, seconds(1)));
+  EXPECT_TRUE(story.answer(a).is_delivered());
+  const std::size_t b = produce(story, 0);
+  const std::size_t c = produce(story, 1);
+  story.run_for(milliseconds(4800));
+  EXPECT_TRUE(story.answer(c).is_delivered()) << "others go on";
+  EXPECT_EQ(story.cluster().log(topic, 0).size(), 2U);
+  ASSERT_TRUE(answered_within(story, seconds(1)));
+  EXPECT_TRUE(story.answer(b).is_delivered());
+}
+
+TEST(fault_odd, odd_06_throttled_without_sense) {
+  history_options options = stage();
+  options.config.delivery_timeout = std::chrono::minutes(3);
+  history story(options);
+  warm_up(story);
+  fault throttled;
+  throttled.topic = topic;
+  throttled.partition = 0;
+  throttled.throttle = milliseconds(std::numeric_limits<std::int32_t>::max());
+  story.cluster().inject(throttled);
+  produce(story, 0);
+  ASSERT_TRUE(answered_within(story, seconds(1)));
+  // The model's broker means it, and mutes that connection; a new one is served.
+  const std::size_t b = produce(story, 0);
+  ASSERT_TRUE(answered_within(story, seconds(80)));
+  EXPECT_TRUE(story.answer(b).is_delivered());
+}
+
+}  // namespace
+}  // namespace partita::testing
