@@ -67,8 +67,10 @@ void partition_core::attempt_lost(batch& sent, bool handed_over, std::error_code
 
 void partition_core::accept(batch& sent, const attempt_note& note, instant now) {
   const std::optional<offset> at = delivered_offset(note.end.code, note.end.base_offset);
-  if (settings_.idempotent &&
-      ledger_.settled(tuple_of(sent), at.value_or(offset())) == ledger_answer::contradiction) {
+  // A success at a place that no log has (ODD-04). Only -1 says that the broker does not know it.
+  const bool nowhere = note.end.base_offset.value < -1;
+  if (nowhere || (settings_.idempotent && ledger_.settled(tuple_of(sent), at.value_or(offset())) ==
+                                              ledger_answer::contradiction)) {
     effects_.contradicted();
     sent.enter(batch_state::awaiting_retry);
     sent.hopeless = attempt_note{attempt_end::answer_lost(), -1, client_errc::invariant_broken};

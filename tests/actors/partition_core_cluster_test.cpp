@@ -145,5 +145,17 @@ TEST(PartitionCoreCluster, WhatWasResubmittedFailsWithASecondReplacement) {
   b.end();
 }
 
+// ODD-04
+TEST(PartitionCoreCluster, ASuccessAtANegativeOffsetIsAContradiction) {
+  partition_bench b(quick());
+  b.started().establish();
+  const int a = b.produce();
+  b.deliver(b.send(), -7);
+  EXPECT_EQ(b.told(a), "unknown invariant_broken");
+  EXPECT_EQ(b.contradictions, 1);
+  EXPECT_EQ(b.status().state, partition_state::halted);
+  b.end();
+}
+
 }  // namespace
 }  // namespace partita::actors

@@ -349,5 +349,22 @@ TEST(fault_odd, odd_06_throttled_without_sense) {
   EXPECT_TRUE(story.answer(b).is_delivered());
 }
 
+TEST(fault_odd, odd_04_impossible_offsets_c) {
+  history story(stage());
+  warm_up(story);
+  fault nowhere;
+  nowhere.topic = topic;
+  nowhere.partition = 0;
+  nowhere.base_offset = offset(-7);
+  story.cluster().inject(nowhere);
+  const std::size_t a = produce(story, 0);
+  ASSERT_TRUE(answered_within(story, seconds(11)));
+  ASSERT_NE(story.answer(a).failure(), nullptr);
+  EXPECT_EQ(story.answer(a).failure()->fate, fate::unknown);
+  const producer_status status = wait_for(story.world(), story.producer().status());
+  EXPECT_EQ(status.contradictions, 1U);
+  EXPECT_EQ(status.partitions.at(0).state, partition_state::halted);
+}
+
 }  // namespace
 }  // namespace partita::testing
