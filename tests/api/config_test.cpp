@@ -2,10 +2,12 @@
 
 #include "api/bootstrap_servers.hpp"
 #include "api/config_keys.hpp"
+#include "api/config_notices.hpp"
 #include "api/config_text.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -248,6 +250,23 @@ TEST(ConfigKeys, AreAllInTheDocumentation) {
   EXPECT_NE(document.find(foreign_keys_table()), std::string::npos)
       << "docs/configuration.md must contain this table:\n"
       << foreign_keys_table();
+}
+
+TEST(ConfigNotices, NameEachSettingThatHasNoEffectAndNoOther) {
+  producer_config config;
+  config.bootstrap_servers = "localhost:9092";
+  EXPECT_TRUE(settings_without_effect(config).empty());
+  config.client_rack = "r1";
+  config.client_dns_lookup = dns_lookup::resolve_canonical_bootstrap_servers_only;
+  config.buffer_records_max = 5;
+  config.statistics_interval = std::chrono::seconds(1);
+  const std::vector<std::string> lines = settings_without_effect(config);
+  ASSERT_EQ(lines.size(), 4U);
+  for (const char* key : {"client.rack", "client.dns.lookup", "queue.buffering.max.messages",
+                          "statistics.interval.ms"})
+    EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+      return line.starts_with(key);
+    })) << key;
 }
 
 TEST(BootstrapServers, ReadsNamesAddressesAndPorts) {

@@ -141,6 +141,7 @@ TEST(fault_conn, conn_15_silent_after_accept) {
   history_options options = stage();
   options.config.connection_setup_timeout = seconds(1);
   options.config.connection_setup_timeout_max = seconds(1);
+  options.config.request_timeout = seconds(20);
   options.config.delivery_timeout = seconds(60);
   options.config.max_block = seconds(60);
   history story(options);

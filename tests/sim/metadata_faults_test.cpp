@@ -275,6 +275,22 @@ TEST(fault_meta, meta_14_topic_ids_per_request_a) {
   EXPECT_EQ(story.verdict(), "");
 }
 
+TEST(fault_meta, meta_14_topic_ids_per_request_b) {
+  history story(curious_stage());
+  warm_up(story);
+  fault slow;
+  slow.topic = topic;
+  slow.partition = 0;
+  slow.answer_after = milliseconds(1500);
+  story.cluster().inject(slow);
+  // The answer comes when the map was refreshed twice, once without ids.
+  story.cluster().inject(metadata_lie{.topic = topic, .times = 1, .without_topic_id = true});
+  const std::size_t a = produce(story, 0);
+  ASSERT_TRUE(answered_within(story, milliseconds(1600)));
+  EXPECT_TRUE(story.answer(a).is_delivered());
+  EXPECT_EQ(story.verdict(), "");
+}
+
 TEST(fault_seq, seq_23_numbering_outlives_the_topic) {
   history story(curious_stage());
   warm_up(story);

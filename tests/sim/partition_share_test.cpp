@@ -158,5 +158,29 @@ TEST(fault_meta, meta_17_keyless_avoids_the_sick_a) {
   EXPECT_GT(status_of(story, 0).answered.delivered, healed) << "avoided for ever";
 }
 
+TEST(fault_meta, meta_17_keyless_avoids_the_sick_b) {
+  history_options options = stage();
+  options.config.partitioner_sticky_bytes = 1;
+  history story(options);
+  warm_up(story);
+  constexpr int records = 3000;
+  std::array<int, 3> share{};
+  int answers = 0;
+  for (int i = 0; i < records; ++i) {
+    record one;
+    one.topic = topic;
+    one.value = "keyless";
+    story.producer().produce(one, [&](const outcome& answer) {
+      ++answers;
+      if (const delivered* where = answer.delivery())
+        ++share.at(static_cast<std::size_t>(where->partition.value));
+    });
+    if (i % 100 == 0) story.run_for(milliseconds(1));
+  }
+  ASSERT_TRUE(
+      story.world().time().run_until([&] { return answers == records; }, std::chrono::minutes(1)));
+  for (const int each : share) EXPECT_NEAR(each, records / 3, records / 30);
+}
+
 }  // namespace
 }  // namespace partita::testing

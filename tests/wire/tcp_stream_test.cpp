@@ -129,6 +129,26 @@ struct named_addresses : TcpStream {
   }
 };
 
+TEST_F(TcpStream, AsksForAddressesOfTheFamilyInItsOptions) {
+  for (const address_family family : {address_family::v4, address_family::v6}) {
+    std::optional<address_family> asked;
+    name_lookup_options names;
+    names.resolve = [&asked](const std::string&, address_family wanted) {
+      asked = wanted;
+      return look_up_result{{}, {client_errc::host_not_found, {}, "kafka: not found"}};
+    };
+    tcp_options options;
+    options.family = family;
+    tcp_transport named(loop, options, names);
+    near = named.make_stream(events);
+    near->connect("kafka", 9092, seconds(20));
+    ASSERT_TRUE(run_until(loop, [&] { return events.connect_failed.has_value(); }));
+    EXPECT_EQ(asked, family);
+    near.reset();
+    events.connect_failed.reset();
+  }
+}
+
 using TcpStreamOfManyAddresses = named_addresses;
 
 TEST_F(TcpStreamOfManyAddresses, TriesTheNextAfterARefusal) {
