@@ -66,6 +66,24 @@ void growth_drain::note_late(partition_id old) {
   ask(index);
 }
 
+/// Under the lock, or a record that comes now could pass those that waited.
+template <class Wanted>
+void growth_drain::forward(place& from, Wanted&& wanted, std::vector<record_node*>& refused) {
+  held_ -= std::erase_if(from.held, [&](record_node* each) {
+    if (!wanted(*each)) return false;
+    const auto index = static_cast<std::size_t>(each->partition);
+    if (!after_.partitions[index].handle.push(*each)) refused.push_back(each);
+    return true;
+  });
+}
+
+void growth_drain::tell(const std::vector<record_node*>& refused,
+                        const std::vector<route_barrier*>& reached) {
+  const failed closed{fate::not_written, client_errc::closed, {}};
+  for (record_node* each : refused) answer_(context_, *each, closed);
+  for (route_barrier* each : reached) each->reached(&after_);
+}
+
 void growth_drain::drained(std::size_t old) noexcept {
   std::vector<record_node*> refused;
   std::vector<route_barrier*> reached;
@@ -73,19 +91,28 @@ void growth_drain::drained(std::size_t old) noexcept {
     const std::lock_guard lock(mutex_);
     place& from = places_[old];
     if (--from.asked != 0) return;
-    // Under the lock, or a record that comes now could pass those that waited.
-    for (record_node* each : from.held) {
-      const auto index = static_cast<std::size_t>(each->partition);
-      if (!after_.partitions[index].handle.push(*each)) refused.push_back(each);
-    }
-    held_ -= from.held.size();
-    from.held.clear();
+    forward(
+        from, [](const record_node&) { return true; }, refused);
     left_.fetch_sub(1, std::memory_order_acq_rel);
     reached = barriers_if_empty();
   }
-  const failed closed{fate::not_written, client_errc::closed, {}};
-  for (record_node* each : refused) answer_(context_, *each, closed);
-  for (route_barrier* each : reached) each->reached(&after_);
+  tell(refused, reached);
+}
+
+void growth_drain::forward_expired(instant now, duration delivery_timeout) {
+  const auto expired = [&](const record_node& node) {
+    const duration own = node.own_timeout();
+    const instant admitted{std::chrono::nanoseconds(node.admitted_ns)};
+    return admitted + (own.count() != 0 ? own : delivery_timeout) <= now;
+  };
+  std::vector<record_node*> refused;
+  std::vector<route_barrier*> reached;
+  {
+    const std::lock_guard lock(mutex_);
+    for (place& each : places_) forward(each, expired, refused);
+    reached = barriers_if_empty();
+  }
+  tell(refused, reached);
 }
 
 std::vector<route_barrier*> growth_drain::barriers_if_empty() {

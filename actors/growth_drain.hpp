@@ -11,6 +11,7 @@
 // Threads: any; one mutex. User code runs outside it.
 #pragma once
 
+#include "actors/instant.hpp"
 #include "actors/record_node.hpp"
 #include "actors/topic_routes.hpp"
 
@@ -46,6 +47,8 @@ class growth_drain {
   [[nodiscard]] bool hold(record_node& node, partition_id old);
   /// A record was placed in `old` by the old count after the growth.
   void note_late(partition_id old);
+  /// Forwards what is past its deadline: its partition fails it there, like any other record.
+  void forward_expired(instant now, duration delivery_timeout);
   /// False if nothing is held. Else the barrier is reached when nothing is.
   [[nodiscard]] bool wait(route_barrier& barrier);
   /// Answers what is held; nothing is held any more from here on.
@@ -61,6 +64,9 @@ class growth_drain {
   void ask(std::size_t old);
   void drained(std::size_t old) noexcept;
   [[nodiscard]] std::vector<route_barrier*> barriers_if_empty();
+  template <class Wanted>
+  void forward(place& from, Wanted&& wanted, std::vector<record_node*>& refused);
+  void tell(const std::vector<record_node*>& refused, const std::vector<route_barrier*>& reached);
 
   const partition_table& before_;
   const partition_table& after_;

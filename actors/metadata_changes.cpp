@@ -230,7 +230,12 @@ metadata_actor::broker_entry* metadata_actor::broker_for(broker_id id) {
 
 void metadata_actor::expire_waiting() {
   const instant now = home().now();
+  constexpr duration drain_look = std::chrono::milliseconds(100);
   for (topic_route* route : interesting_) {
+    if (route->draining()) {
+      route->forward_expired(now, settings_.partition.delivery_timeout);
+      arm(now + drain_look);
+    }
     if (route->table() != nullptr) continue;
     // Brokers that answer, and know no such topic, are believed sooner than silence (META-06).
     const topic_facts* facts = map_->topic(route->name());

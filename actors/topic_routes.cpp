@@ -147,6 +147,10 @@ void topic_route::publish_drained(std::unique_ptr<partition_table> table, answer
   begun.start();
 }
 
+void topic_route::forward_expired(instant now, duration delivery_timeout) {
+  if (draining()) table()->drain->forward_expired(now, delivery_timeout);
+}
+
 bool topic_route::draining() const noexcept {
   const partition_table* shown = table();
   return shown != nullptr && shown->drain != nullptr && !shown->drain->finished();

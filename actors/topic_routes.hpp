@@ -124,6 +124,8 @@ class topic_route {
   /// `answer_held` is called from any lane.
   void publish_drained(std::unique_ptr<partition_table> table, answer_function answer,
                        answer_function answer_held, void* context);
+  /// What waits for a growth and is past its deadline goes to its partition, which fails it.
+  void forward_expired(instant now, duration delivery_timeout);
   /// The last growth is not over.
   [[nodiscard]] bool draining() const noexcept;
   /// Of a record that `table` placed in its partition. True: it waits, its key has moved.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,6 +80,33 @@ TEST(fault_meta, meta_09_growth_drain_first) {
   flushed = wait_for(story.world(), std::move(flush)).delivered >= 2;
   EXPECT_TRUE(flushed);
   EXPECT_EQ(story.cluster().log(topic, 4).size(), 2U);
+}
+
+// A record that waits for its key's old partition ends at its own deadline, and nobody waits for
+// it.
+TEST(fault_meta, meta_09_growth_drain_first_deadline) {
+  history_options options = curious_stage();
+  options.config.growth = partition_growth::drain_first;
+  options.config.on_failure = failure_policy::skip;
+  history story(options);
+  warm_up(story);
+  const std::string moving = key_that_moves(0, 4);
+  wait_for(story.world(), story.producer().pause(topic, 0));
+  std::optional<outcome> told;
+  story.producer().produce({.topic = topic, .key = moving, .value = "A"}, [](const outcome&) {});
+  ASSERT_EQ(story.cluster().add_partitions(topic, 5), broker_errc::none);
+  story.run_for(seconds(1));
+  produce_options soon;
+  soon.delivery_timeout = seconds(2);
+  story.producer().produce({.topic = topic, .key = moving, .value = "B"}, soon,
+                           [&](const outcome& answer) { told.emplace(answer); });
+  story.run_for(milliseconds(1900));
+  EXPECT_FALSE(told.has_value());
+  ASSERT_TRUE(story.world().time().run_until([&] { return told.has_value(); }, milliseconds(400)));
+  ASSERT_NE(told->failure(), nullptr);
+  EXPECT_EQ(told->failure()->code, make_error_code(client_errc::delivery_timeout));
+  EXPECT_EQ(told->failure()->fate, fate::not_written);
+  EXPECT_TRUE(story.cluster().log(topic, 4).empty());
 }
 
 // However the threads' turns, the growth and lost answers fall: a key's outcomes come in its order,
