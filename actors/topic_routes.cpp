@@ -30,6 +30,11 @@ const std::byte* read_bytes(const std::byte* at, const std::byte* end,
   return at + size;
 }
 
+/// The line is first in, first out: what has failed since the barrier came was before it.
+void count_failures(route_barrier& barrier, std::uint64_t failed_now) noexcept {
+  barrier.failed_before.not_written += failed_now - barrier.failed_at_entry;
+}
+
 }  // namespace
 
 void view_of(const record_node& node, record& out, std::vector<header>& headers) {
@@ -118,7 +123,7 @@ void topic_route::publish(std::unique_ptr<const partition_table> table, answer_f
         ++failed_;
       } else {
         auto& barrier = static_cast<route_barrier&>(*each);
-        barrier.failed_before.not_written += failed_ - barrier.failed_at_entry;
+        count_failures(barrier, failed_);
         barriers.push_back(&barrier);
       }
     }
@@ -181,9 +186,7 @@ void topic_route::take_front(std::vector<command*>& taken, Ends&& ends) {
       if (!ends(static_cast<record_node&>(*front))) return;
       ++failed_;
     } else {
-      // The line is first in, first out: what has failed since it came was before it.
-      auto& barrier = static_cast<route_barrier&>(*front);
-      barrier.failed_before.not_written += failed_ - barrier.failed_at_entry;
+      count_failures(static_cast<route_barrier&>(*front), failed_);
     }
     taken.push_back(front);
     waiting_.pop_front();
