@@ -120,6 +120,7 @@ void drive_run::carry_out(drive_command& command) {
     case drive_action::produce_batch:
       return produce_batch(command);
     case drive_action::cancel:
+      return cancel(command);
     case drive_action::settle:
       return complain(command, "not available yet");
     case drive_action::await:
@@ -147,8 +148,7 @@ void drive_run::carry_out(drive_command& command) {
 // Commands
 
 void drive_run::produce(named_record& given, const drive_command& command) {
-  if (given.deadline) return complain(command, "\"deadline_ms\" is not available yet");
-  const auto at = records_.add(std::move(given));
+  const auto at = records_.add(std::move(given), record_handle::make());
   if (!at) return complain(command, "the name is taken");
   produce_one(*at);
   if (command.wait_for_it) wait_or_complain(command, [&] { return records_.is_answered(*at); });
@@ -157,16 +157,23 @@ void drive_run::produce(named_record& given, const drive_command& command) {
 /// Room in buffer.memory is waited for by the coroutine, not by the script.
 drive_run::detached drive_run::produce_one(driven_records::position at) {
   std::vector<header> headers;
-  const record what = view_of(records_.record(at).content, headers);
-  const outcome answer = co_await producer_->produce(what);
+  const named_record& given = records_.record(at);
+  const record what = view_of(given.content, headers);
+  produce_options options;
+  options.handle = records_.handle(at);
+  options.delivery_timeout = given.deadline;
+  const outcome answer = co_await producer_->produce(what, options);
   answered(at, answer, false);
 }
 
 void drive_run::produce_batch(drive_command& command) {
-  for (const named_record& each : command.records)
-    if (each.deadline) return complain(command, "\"deadline_ms\" is not available yet");
-  for (const named_record& each : command.records)
+  produce_options options;
+  options.delivery_timeout = command.records.front().deadline;
+  for (const named_record& each : command.records) {
+    if (each.deadline != options.delivery_timeout)
+      return complain(command, "the records of a batch have one deadline");
     if (records_.find(each.name)) return complain(command, "a name is taken: " + each.name);
+  }
   std::vector<driven_records::position> positions;
   for (named_record& each : command.records) {
     const auto at = records_.add(std::move(each));
@@ -177,11 +184,20 @@ void drive_run::produce_batch(drive_command& command) {
   std::vector<std::vector<header>> headers(positions.size());
   for (std::size_t i = 0; i < positions.size(); ++i)
     batch.push_back(view_of(records_.record(positions[i]).content, headers[i]));
-  follow(producer_->produce_batch(batch), command,
+  follow(producer_->produce_batch(batch, options), command,
          [this, positions](const std::vector<outcome>& answers) {
            for (std::size_t i = 0; i < positions.size(); ++i)
              answered(positions[i], answers[i], false);
          });
+}
+
+void drive_run::cancel(const drive_command& command) {
+  const auto at = records_.find(command.name);
+  if (!at) return complain(command, "no record has the name " + command.name);
+  record_handle handle = records_.handle(*at);
+  if (records_.is_answered(*at)) return complain(command, "answered before: nothing was changed");
+  if (!handle) return complain(command, "a record of a batch can not be cancelled alone");
+  if (!producer_->cancel(handle)) complain(command, "cancelled before: nothing was changed");
 }
 
 void drive_run::flush(const drive_command& command) {

@@ -39,11 +39,12 @@ bool is_kept(const failed& failure) noexcept {
 
 }  // namespace
 
-std::optional<driven_records::position> driven_records::add(named_record&& given) {
+std::optional<driven_records::position> driven_records::add(named_record&& given,
+                                                            record_handle handle) {
   std::lock_guard lock(mutex_);
   const auto [at, is_new] = names_.try_emplace(given.name, entries_.size());
   if (!is_new) return std::nullopt;
-  entries_.push_back({std::move(given), {}});
+  entries_.push_back({std::move(given), std::move(handle)});
   ++counts_.produced;
   return at->second;
 }
@@ -69,6 +70,7 @@ void driven_records::answered(position at, const outcome& answer) {
   if (one.delivered) {
     one.failure.reset();
     one.record.content = {};
+    one.handle = {};
   } else {
     one.failure = *answer.failure();
   }
@@ -87,6 +89,11 @@ std::string driven_records::name(position at) const {
 const named_record& driven_records::record(position at) const {
   std::lock_guard lock(mutex_);
   return entries_[at].record;
+}
+
+record_handle driven_records::handle(position at) const {
+  std::lock_guard lock(mutex_);
+  return entries_[at].handle;
 }
 
 drive_counts driven_records::counts() const {

@@ -13,6 +13,7 @@
 #include "api/cli/drive_event.hpp"
 
 #include <partita/outcome.hpp>
+#include <partita/produce_options.hpp>
 #include <partita/record.hpp>
 
 #include <cstddef>
@@ -32,8 +33,8 @@ class driven_records {
   /// Where a record stands in the order of the script.
   using position = std::size_t;
 
-  /// Empty: the name is taken.
-  [[nodiscard]] std::optional<position> add(named_record&& given);
+  /// Empty: the name is taken. `handle` names the record to the producer, where it has one.
+  [[nodiscard]] std::optional<position> add(named_record&& given, record_handle handle = {});
   [[nodiscard]] std::optional<position> find(std::string_view name) const;
 
   void answered(position at, const outcome& answer);
@@ -41,6 +42,7 @@ class driven_records {
   [[nodiscard]] std::string name(position at) const;
   /// Stable: entries never move. Its content is gone once it was delivered.
   [[nodiscard]] const named_record& record(position at) const;
+  [[nodiscard]] record_handle handle(position at) const;
   [[nodiscard]] drive_counts counts() const;
 
   /// The names of records that were handed back, in the same order. "?" where none fits.
@@ -52,7 +54,8 @@ class driven_records {
  private:
   struct entry {
     named_record record;
-    std::optional<failed> failure;
+    record_handle handle;
+    std::optional<failed> failure{};
     bool answered = false;
     bool delivered = false;
     bool returned = false;

@@ -46,7 +46,7 @@ equal() { [ "$2" = "$3" ] || bad "$1: '$2' in place of '$3'"; }
 : >"$work/out"
 : >"$work/err"
 mkfifo "$work/ready"
-"$partita" cluster --port 0 --topic t:3 --topic u:1 --topic v:1 --topic w:1 --topic x:1 \
+"$partita" cluster --port 0 --topic t:3 --topic u --topic v --topic w --topic x --topic y \
   >"$work/ready" 2>"$work/cluster.err" &
 cluster=$!
 read -r first <"$work/ready" || { cat "$work/cluster.err" >&2; exit 1; }
@@ -103,6 +103,28 @@ says '"name":"D",.*"delivered"'
 says '"event":"flushed",.*"topic":"v","delivered":0'
 says '"line":11,"do":"pause","message":"no such partition'
 equal 'without what was aborted' "$(values v | tr '\n' ,)" 'a,d,'
+
+# One record is cancelled, none of its neighbours; and one has a deadline of its own.
+drive 0 cancel <<'END'
+{"do":"produce","name":"A","topic":"y","partition":0,"value":"a","await":true}
+{"do":"pause","topic":"y","partition":0}
+{"do":"produce","name":"B","topic":"y","partition":0,"value":"b"}
+{"do":"produce","name":"C","topic":"y","partition":0,"value":"c"}
+{"do":"cancel","name":"B"}
+{"do":"await","name":"B"}
+{"do":"cancel","name":"B"}
+{"do":"cancel","name":"nobody"}
+{"do":"resume","topic":"y","partition":0}
+{"do":"await","name":"C"}
+{"do":"pause","topic":"y","partition":0}
+{"do":"produce","name":"D","topic":"y","partition":0,"value":"d","deadline_ms":300,"await":true}
+END
+says '"name":"B",.*"not_written",.*"code":"cancelled"'
+says '"line":7,"do":"cancel","message":"answered before'
+says '"line":8,"do":"cancel","message":"no record has the name'
+says '"name":"C",.*"delivered"'
+says '"name":"D",.*"not_written",.*"code":"delivery_timeout"'
+equal 'the log without what was cancelled' "$(values y | tr '\n' ,)" 'a,c,'
 
 # A record that runs out of time halts; what is recovered comes back by its name.
 drive 0 halt -X partita.failure.policy=halt_partition -X delivery.timeout.ms=2000 <<'END'
