@@ -71,6 +71,7 @@ kafka_cluster::kafka_cluster(const kafka_options& options)
     : options_(options), directory_(fresh_directory()) {
   std::string arguments = "start -v " + options.version + " -n " + std::to_string(options.brokers) +
                           " -o " + std::to_string(getpid());
+  if (options.proxied) arguments += " -x";
   for (const std::string& setting : options.settings) arguments += " -s " + shell_quoted(setting);
   bootstrap_ = first_line(control(arguments));
 }
@@ -84,6 +85,15 @@ void kafka_cluster::create_topic(const std::string& name, int partitions, int re
                           std::to_string(replicas);
   for (const std::string& config : configs) arguments += " --config " + shell_quoted(config);
   control(arguments);
+}
+
+void kafka_cluster::delete_topic(const std::string& name) {
+  control("topics --delete --topic " + shell_quoted(name));
+}
+
+std::uint16_t kafka_cluster::port(int id) const {
+  const std::size_t colon = bootstrap_.find(':');
+  return static_cast<std::uint16_t>(std::stoi(bootstrap_.substr(colon + 1)) + id - 1);
 }
 
 void kafka_cluster::kill_broker(int id) { control("kill " + std::to_string(id)); }

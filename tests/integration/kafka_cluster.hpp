@@ -10,6 +10,7 @@
 // Threads: one at a time.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct kafka_options {
   std::string version = "4.4.0";
   int brokers = 1;
   std::vector<std::string> settings{};  ///< "key=value", on top of the script's
+  bool proxied = false;                 ///< a second listener, whose addresses are a proxy's
 };
 
 /// What a command printed and how it ended.
@@ -47,10 +49,15 @@ class kafka_cluster {
 
   const std::string& bootstrap() const { return bootstrap_; }
   const std::string& version() const { return options_.version; }
+  /// Of broker `id` from 1: its own, the one behind the proxy, and the proxy's.
+  std::uint16_t port(int id) const;
+  std::uint16_t proxied_port(int id) const { return static_cast<std::uint16_t>(port(id) + 20); }
+  std::uint16_t proxy_port(int id) const { return static_cast<std::uint16_t>(port(id) + 30); }
 
   /// `configs` as "key=value" of Kafka's topic configuration.
   void create_topic(const std::string& name, int partitions, int replicas,
                     const std::vector<std::string>& configs = {});
+  void delete_topic(const std::string& name);
 
   // Brokers are numbered from 1. Each call returns when it is done: the process is gone, or
   // answers.

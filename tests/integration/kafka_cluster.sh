@@ -2,7 +2,7 @@
 # Runs clusters of real Apache Kafka brokers on loopback, for tests and for `dev kafka`.
 #
 #   kafka_cluster.sh fetch VERSION            jars into the cache, checked by kafka-VERSION.jars
-#   kafka_cluster.sh start [-v VERSION] [-n BROKERS] [-p PORT] [-o OWNER-PID] [-s key=value]...
+#   kafka_cluster.sh start [-v VERSION] [-n BROKERS] [-p PORT] [-o OWNER-PID] [-x] [-s key=value]...
 #                                             prints the bootstrap servers once all brokers answer
 #   kafka_cluster.sh pause|cont|kill|term|restart BROKER-ID
 #   kafka_cluster.sh bootstrap                prints them again
@@ -13,6 +13,8 @@
 #
 # Each command but fetch and stop-all takes -d DIRECTORY first; without it, PARTITA_KAFKA_DIR or
 # "default" below PARTITA_RUN_DIR is meant. With -o the cluster ends when that process has ended.
+# With -x broker I (from 1) listens on PORT+19+I too, for a proxy of the caller's on PORT+29+I:
+# clients that come by this listener are told the proxy's addresses.
 # Versions: those with a kafka-VERSION.jars beside this file. 3.9 and 4 run in KRaft mode, 2.8 with
 # a ZooKeeper. Needs: java, kcat; for the first fetch mvn.
 
@@ -116,7 +118,7 @@ choose_port() {
   while [ $tries -lt 100 ]; do
     port=$((20000 + block * 100))
     free=yes
-    for offset in 0 1 2 3 4 50 51 52 53 54 55; do
+    for offset in 0 1 2 3 4 20 21 22 23 24 30 31 32 33 34 50 51 52 53 54 55; do
       port_is_free $((port + offset)) || free=no
     done
     [ $free = yes ] && echo "$port" && return
@@ -163,8 +165,15 @@ write_settings() {
       echo "process.roles=broker,controller"
       echo "broker.session.timeout.ms=5000"
       echo "node.id=$id"
+      advertised=$public
+      if [ -f "$dir/proxied" ]; then
+        public=$public,PROXIED://127.0.0.1:$(($(port_of "$id") + 20))
+        advertised=$advertised,PROXIED://127.0.0.1:$(($(port_of "$id") + 30))
+        map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,PROXIED:PLAINTEXT
+        echo "listener.security.protocol.map=$map"
+      fi
       echo "listeners=$public,CONTROLLER://127.0.0.1:$(controller_port_of "$id")"
-      echo "advertised.listeners=$public"
+      echo "advertised.listeners=$advertised"
       echo "controller.listener.names=CONTROLLER"
       echo "controller.quorum.voters=${voters%,}"
     fi
@@ -276,8 +285,8 @@ guard() {
 }
 
 start() {
-  version=${versions%% *} count=1 port='' owner='' settings=''
-  while getopts v:n:p:o:s: option; do
+  version=${versions%% *} count=1 port='' owner='' settings='' proxied=''
+  while getopts v:n:p:o:s:x option; do
     case $option in
       v) version=$OPTARG ;;
       n) count=$OPTARG ;;
@@ -285,6 +294,7 @@ start() {
       o) owner=$OPTARG ;;
       s) settings="$settings$OPTARG
 " ;;
+      x) proxied=yes ;;
       *) fail "start: unknown option" ;;
     esac
   done
@@ -297,6 +307,7 @@ start() {
   echo "$count" >"$dir/brokers"
   echo "${port:-$(choose_port)}" >"$dir/port"
   printf %s "$settings" >"$dir/settings"
+  if [ -n "$proxied" ]; then : >"$dir/proxied"; fi
   echo "log4j.rootLogger=ERROR" >"$dir/quiet.properties"
   printf '%s\n' 'log4j.rootLogger=INFO, out' 'log4j.appender.out=org.apache.log4j.ConsoleAppender' \
     'log4j.appender.out.layout=org.apache.log4j.PatternLayout' \
@@ -330,7 +341,7 @@ if [ "${1-}" = -d ]; then
   dir=$2
   shift 2
 fi
-[ $# -gt 0 ] || { sed -n '2,19s/^# \{0,1\}//p' "$0" && exit 2; }
+[ $# -gt 0 ] || { sed -n '2,21s/^# \{0,1\}//p' "$0" && exit 2; }
 command=$1
 shift
 case $command in

@@ -1,0 +1,87 @@
+// One application under chaos: keyed records without pause, failures that are recovered, partitions
+// that are paused, records that are cancelled. Everything by seed, and everything kept in the
+// history.
+//
+// Threads: one of its own, and the producer's.
+#pragma once
+
+#include "chaos/chaos_history.hpp"
+
+#include <partita/producer.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace partita::chaos {
+
+struct load_options {
+  std::string bootstrap;
+  std::string name;  ///< begins its keys and values
+  failure_policy policy = failure_policy::halt_partition;
+  std::vector<std::string> topics;
+  int partitions = 6;
+  int keys = 20;
+  std::chrono::milliseconds delivery_timeout{4000};
+  std::uint64_t seed = 1;
+};
+
+class chaos_load {
+ public:
+  chaos_load(const load_options& options, chaos_history& history);
+  ~chaos_load();
+  chaos_load(const chaos_load&) = delete;
+  chaos_load& operator=(const chaos_load&) = delete;
+
+  std::uint64_t delivered() const noexcept { return delivered_.load(); }
+  /// Stops producing; what is open is answered, halts end by discarding.
+  void finish();
+  /// What status() says at the end.
+  std::uint64_t contradictions() const noexcept { return contradictions_; }
+  std::string activity() const;
+
+ private:
+  using steady = std::chrono::steady_clock;
+  struct place {
+    std::string topic;
+    partition_id partition;
+    friend auto operator<=>(const place&, const place&) = default;
+  };
+  /// A partition where something failed, and when its application will have noticed.
+  struct trouble {
+    steady::time_point due;
+    bool being_recovered = false;
+  };
+
+  void run();
+  void produce_some();
+  void pause_some();
+  void resume_due();
+  void recover_due();
+  void recover(const place& where);
+  void answered(chaos_history::index at, const outcome& answer);
+
+  const load_options options_;
+  chaos_history& history_;
+  std::mt19937_64 random_;
+  std::mutex mutex_;
+  std::map<place, trouble> troubles_;
+  std::deque<std::pair<steady::time_point, place>> paused_;
+  std::uint64_t produced_ = 0;
+  std::atomic<std::uint64_t> delivered_{0};
+  std::atomic<std::uint64_t> recoveries_{0};
+  std::uint64_t pauses_ = 0;
+  std::uint64_t contradictions_ = 0;
+  std::atomic<bool> ends_{false};
+  partita::producer producer_;
+  std::thread thread_;
+};
+
+}  // namespace partita::chaos

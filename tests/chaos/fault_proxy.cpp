@@ -1,0 +1,337 @@
+#include "chaos/fault_proxy.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <utility>
+
+namespace partita::chaos {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::int16_t produce_key = 0;
+constexpr std::size_t frame_bytes_max = 128 * 1024 * 1024;
+constexpr std::chrono::seconds held_wait_max = 20s;
+
+sockaddr_in loopback(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+int connect_to(std::uint16_t port) {
+  const int made = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const sockaddr_in address = loopback(port);
+  if (::connect(made, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    ::close(made);
+    return -1;
+  }
+  const int on = 1;
+  ::setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  return made;
+}
+
+int listen_on(std::uint16_t port) {
+  const int made = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int on = 1;
+  ::setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  const sockaddr_in address = loopback(port);
+  if (::bind(made, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(made, 64) != 0) {
+    ::close(made);
+    return -1;
+  }
+  return made;
+}
+
+bool read_all(int from, std::byte* into, std::size_t size) {
+  while (size > 0) {
+    const ssize_t got = ::recv(from, into, size, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    into += got;
+    size -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+bool write_all(int to, std::span<const std::byte> what) {
+  while (!what.empty()) {
+    const ssize_t sent = ::send(to, what.data(), what.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    what = what.subspan(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+std::array<std::byte, 4> prefix_of(std::size_t size) {
+  std::array<std::byte, 4> prefix{};
+  for (std::size_t i = 0; i < 4; ++i) prefix[i] = static_cast<std::byte>(size >> (24 - 8 * i));
+  return prefix;
+}
+
+/// A frame without its prefix. False: the end, or nothing of Kafka's.
+bool read_frame(int from, bytes& into) {
+  std::array<std::byte, 4> prefix{};
+  if (!read_all(from, prefix.data(), prefix.size())) return false;
+  std::size_t size = 0;
+  for (const std::byte each : prefix) size = size << 8U | std::to_integer<std::size_t>(each);
+  if (size > frame_bytes_max) return false;
+  into.resize(size);
+  return read_all(from, into.data(), size);
+}
+
+bool write_frame(int to, const bytes& frame) {
+  bytes whole;
+  const auto prefix = prefix_of(frame.size());
+  whole.reserve(prefix.size() + frame.size());
+  whole.insert(whole.end(), prefix.begin(), prefix.end());
+  whole.insert(whole.end(), frame.begin(), frame.end());
+  return write_all(to, whole);
+}
+
+}  // namespace
+
+/// One connection through the proxy. Sockets are only shut down while threads use them, and closed
+/// when both have ended.
+struct fault_proxy::link {
+  /// An answer that is owed to the client, in the order of the requests.
+  struct owed {
+    std::int32_t correlation_id;
+    std::int16_t version;
+    chosen_fault fault;
+    bytes instead;  // not asked of the broker: this is the answer
+  };
+
+  ~link() {
+    ::close(client);
+    ::close(broker);
+  }
+  void cut() const {
+    ::shutdown(client, SHUT_RDWR);
+    ::shutdown(broker, SHUT_RDWR);
+  }
+
+  int client = -1;
+  int broker = -1;
+  std::size_t index = 0;
+  std::uint64_t number = 0;
+  std::mutex mutex;
+  std::deque<owed> answers;
+  bool muted = false;  // the answering thread's
+};
+
+fault_proxy::fault_proxy(std::vector<proxy_route> routes, std::uint64_t seed) : seed_(seed) {
+  for (const proxy_route& route : routes) {
+    auto& made = *gates_.emplace_back(std::make_unique<gate>());
+    made.route = route;
+    made.listener = listen_on(route.listen);
+    if (made.listener < 0)
+      failure_ = "port " + std::to_string(route.listen) + ": " + std::strerror(errno);
+  }
+  if (!failure_.empty()) return;
+  for (std::size_t i = 0; i < gates_.size(); ++i)
+    gates_[i]->acceptor = std::thread([this, i] { accept_all(i); });
+}
+
+fault_proxy::~fault_proxy() {
+  ends_ = true;
+  for (const auto& each : gates_) ::shutdown(each->listener, SHUT_RDWR);
+  for (const auto& each : gates_)
+    if (each->acceptor.joinable()) each->acceptor.join();
+  for (const auto& each : gates_) ::close(each->listener);
+  std::unique_lock lock(mutex_);
+  for (const auto& each : links_) each->cut();
+  ended_.wait(lock, [this] { return threads_ == 0; });
+}
+
+void fault_proxy::accept_all(std::size_t broker) {
+  gate& at = *gates_[broker];
+  while (!ends_) {
+    const int client = ::accept4(at.listener, nullptr, nullptr, SOCK_CLOEXEC);
+    if (client < 0) {
+      if (ends_) return;
+      continue;
+    }
+    const int on = 1;
+    ::setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    const int upstream = at.open ? connect_to(at.route.broker) : -1;
+    if (upstream < 0) {
+      ::close(client);
+      continue;
+    }
+    auto made = std::make_shared<link>();
+    made->client = client;
+    made->broker = upstream;
+    made->index = broker;
+    {
+      std::lock_guard lock(mutex_);
+      made->number = ++connections_;
+      links_.push_back(made);
+    }
+    spawn(&fault_proxy::carry_requests, made);
+    spawn(&fault_proxy::carry_answers, made);
+  }
+}
+
+void fault_proxy::spawn(void (fault_proxy::*work)(const std::shared_ptr<link>&),
+                        std::shared_ptr<link> of) {
+  {
+    std::lock_guard lock(mutex_);
+    ++threads_;
+  }
+  std::thread([this, work, of = std::move(of)]() mutable {
+    (this->*work)(of);
+    of->cut();
+    std::lock_guard lock(mutex_);
+    std::erase(links_, of);
+    of.reset();
+    --threads_;
+    ended_.notify_all();
+  }).detach();
+}
+
+void fault_proxy::carry_requests(const std::shared_ptr<link>& of) {
+  fault_chooser chooser(seed_ + of->number * 7919);
+  bytes request;
+  while (read_frame(of->client, request))
+    if (!pass_request(*of, std::move(request), chooser)) return;
+}
+
+bool fault_proxy::pass_request(link& of, bytes request, fault_chooser& chooser) {
+  const request_view seen = look_at(request);
+  chosen_fault chosen;
+  if (seen.api_key == produce_key) chosen = chooser.choose(per_mille_);
+  note(chosen.fault);
+  link::owed owed{seen.correlation_id, seen.version, chosen, {}};
+  switch (chosen.fault) {
+    case frame_fault::cut_before:
+      return false;
+    case frame_fault::cut_inside: {
+      const auto prefix = prefix_of(request.size());
+      request.pop_back();
+      if (write_all(of.broker, prefix)) write_all(of.broker, request);
+      return false;
+    }
+    case frame_fault::execute_late:
+      execute_later(gates_[of.index]->route.broker, std::move(request), chosen.wait);
+      return false;
+    case frame_fault::error_instead: {
+      owed.instead = refusal_of(request, chosen.code);
+      if (owed.instead.empty()) return false;
+      std::lock_guard lock(of.mutex);
+      // Out of turn it would overtake the answers before it: those it is put behind.
+      if (!of.answers.empty()) {
+        of.answers.push_back(std::move(owed));
+        return true;
+      }
+      return write_all(of.client, owed.instead);
+    }
+    default:
+      break;
+  }
+  {
+    std::lock_guard lock(of.mutex);
+    of.answers.push_back(std::move(owed));
+  }
+  return write_frame(of.broker, request);
+}
+
+void fault_proxy::carry_answers(const std::shared_ptr<link>& of) {
+  bytes answer;
+  while (read_frame(of->broker, answer))
+    if (!pass_answer(*of, answer)) return;
+}
+
+bool fault_proxy::pass_answer(link& of, const bytes& answer) {
+  if (of.muted) return true;
+  // It stays in the line until it is written: an answer of ours that found the line empty would be
+  // written into the middle of this one.
+  link::owed owed{};
+  {
+    std::lock_guard lock(of.mutex);
+    if (of.answers.empty()) return false;  // a broker that answers what nobody asked
+    owed = of.answers.front();
+  }
+  bytes changed;
+  switch (owed.fault.fault) {
+    case frame_fault::drop_answer:
+      return false;
+    case frame_fault::mute:
+      of.muted = true;
+      return true;
+    case frame_fault::delay:
+      std::this_thread::sleep_for(owed.fault.wait);
+      break;
+    case frame_fault::error_after:
+      changed = with_code(answer, owed.version, owed.fault.code);
+      break;
+    default:
+      break;
+  }
+  if (changed.empty() ? !write_frame(of.client, answer) : !write_all(of.client, changed))
+    return false;
+  std::lock_guard lock(of.mutex);
+  of.answers.pop_front();
+  while (!of.answers.empty() && !of.answers.front().instead.empty()) {
+    if (!write_all(of.client, of.answers.front().instead)) return false;
+    of.answers.pop_front();
+  }
+  return true;
+}
+
+void fault_proxy::execute_later(std::uint16_t broker, bytes request,
+                                std::chrono::milliseconds wait) {
+  {
+    std::lock_guard lock(mutex_);
+    ++threads_;
+    ++held_;
+  }
+  std::thread([this, broker, request = std::move(request), wait] {
+    std::this_thread::sleep_for(wait);
+    const auto give_up = std::chrono::steady_clock::now() + held_wait_max;
+    int upstream = -1;
+    while (upstream < 0 && !ends_ && std::chrono::steady_clock::now() < give_up) {
+      upstream = connect_to(broker);
+      if (upstream < 0) std::this_thread::sleep_for(100ms);
+    }
+    if (upstream >= 0) {
+      const timeval limit{30, 0};
+      ::setsockopt(upstream, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+      bytes answer;
+      if (write_frame(upstream, request)) read_frame(upstream, answer);
+      ::close(upstream);
+    }
+    std::lock_guard lock(mutex_);
+    --threads_;
+    --held_;
+    ended_.notify_all();
+  }).detach();
+}
+
+void fault_proxy::cut(std::size_t broker) {
+  std::lock_guard lock(mutex_);
+  for (const auto& each : links_)
+    if (each->index == broker) each->cut();
+}
+
+void fault_proxy::admit(std::size_t broker, bool open) { gates_[broker]->open = open; }
+
+void fault_proxy::quiet() {
+  per_mille_ = 0;
+  std::unique_lock lock(mutex_);
+  ended_.wait(lock, [this] { return held_ == 0; });
+}
+
+}  // namespace partita::chaos
