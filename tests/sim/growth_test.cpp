@@ -115,6 +115,7 @@ TEST(fault_meta, meta_09_growth_drain_first_seeds) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     history_options options = curious_stage();
     options.seed = seed;
+    options.lanes = 1 + static_cast<int>(seed % 3);
     options.config.growth = partition_growth::drain_first;
     options.config.delivery_timeout = std::chrono::minutes(2);
     options.config.metadata_max_age = milliseconds(100);

@@ -171,6 +171,48 @@ TEST(fault_meta, meta_05_topic_recreated_b) {
   EXPECT_TRUE(story.answer(c).is_delivered());
 }
 
+// A topic that is replaced again and again, under load and with answers that get lost: every record
+// is answered in time, and each partition goes on after recover().
+TEST(fault_meta, meta_05_topic_recreated_seeds) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    history_options options = curious_stage();
+    options.seed = seed;
+    options.lanes = 1 + static_cast<int>(seed % 3);
+    options.config.metadata_max_age = milliseconds(200);
+    history story(options);
+    warm_up(story);
+    fault_mix mix;
+    mix.lose_answer = 0.05;
+    mix.lose_request = 0.05;
+    mix.delay = 0.2;
+    mix.delay_max = milliseconds(400);
+    story.cluster().inject(mix);
+    int replaced = 0;
+    std::size_t looked_at = story.produced();
+    for (int step = 0; step < 240; ++step) {
+      if (step % 60 == 30) recreate(story);
+      for (int partition = 0; partition < 3; ++partition) produce(story, partition);
+      story.run_for(milliseconds(25));
+      if (step % 10 != 9) continue;
+      for (int partition = 0; partition < 3; ++partition)
+        wait_for(story.world(), story.producer().recover(topic, partition, recovery::discard));
+    }
+    story.cluster().clear_faults();
+    ASSERT_TRUE(answered_within(story, seconds(12))) << "seed " << seed;
+    for (; looked_at < story.produced(); ++looked_at)
+      if (const failed* failure = story.answer(looked_at).failure())
+        replaced += failure->code == client_errc::topic_replaced ? 1 : 0;
+    EXPECT_GT(replaced, 0) << "seed " << seed;
+    for (int partition = 0; partition < 3; ++partition)
+      wait_for(story.world(), story.producer().recover(topic, partition, recovery::discard));
+    const std::size_t first = story.produced();
+    for (int partition = 0; partition < 3; ++partition) produce(story, partition);
+    ASSERT_TRUE(answered_within(story, seconds(3))) << "seed " << seed;
+    for (std::size_t i = first; i < story.produced(); ++i)
+      EXPECT_TRUE(story.answer(i).is_delivered()) << "seed " << seed;
+  }
+}
+
 /// One record to any topic, and when it was answered.
 struct lone_record {
   std::optional<outcome> answer;
