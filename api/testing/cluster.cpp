@@ -185,6 +185,14 @@ void cluster::drop_connections(broker_id broker, bool reset) {
   core_->drop_connections(broker.value, reset);
 }
 
+void cluster::move_broker(broker_id broker, std::int32_t port) {
+  const guard hold{*this};
+  auto* moved = core_->state().broker(broker.value);
+  if (moved == nullptr) return;
+  moved->port = port;
+  core_->drop_connections(broker.value, true);
+}
+
 cluster_counters cluster::counters() const {
   const std::lock_guard hold{core_->lock()};
   return core_->counters();

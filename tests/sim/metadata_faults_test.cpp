@@ -333,6 +333,28 @@ TEST(fault_meta, meta_14_topic_ids_per_request_b) {
   EXPECT_EQ(story.verdict(), "");
 }
 
+TEST(fault_meta, meta_16_broker_is_its_id_b) {
+  history story(stage());
+  warm_up(story);
+  fault mute;
+  mute.topic = topic;
+  mute.partition = 0;
+  mute.reply = reply::never;
+  story.cluster().inject(mute);
+  const std::size_t a = produce(story, 0);
+  story.run_for(milliseconds(100));
+  const broker_id moved = story.cluster().view(topic, 0)->leader;
+  story.cluster().move_broker(moved, 19999);
+  ASSERT_TRUE(answered_within(story, seconds(1)));
+  EXPECT_TRUE(story.answer(a).is_delivered());
+  EXPECT_EQ(story.cluster().counters().batches_deduplicated, 1U) << "the same tuple";
+  const producer_status status = wait_for(story.world(), story.producer().status());
+  EXPECT_EQ(status.partitions.at(0).epoch_bumps, 0U);
+  for (const broker_status& each : status.brokers)
+    if (each.id == moved) EXPECT_EQ(each.port, 19999);
+  EXPECT_EQ(story.verdict(), "");
+}
+
 TEST(fault_seq, seq_23_numbering_outlives_the_topic) {
   history story(curious_stage());
   warm_up(story);

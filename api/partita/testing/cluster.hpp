@@ -211,6 +211,9 @@ class cluster {
   void rejoin_broker(broker_id broker);
   /// Ends every connection of a broker: by FIN, or by RST.
   void drop_connections(broker_id broker, bool reset = false);
+  /// The broker's connections end, and it has another port from now on; its id stays. In
+  /// simulations only: brokers on loopback listen where they began.
+  void move_broker(broker_id broker, std::int32_t port);
 
   [[nodiscard]] cluster_counters counters() const;
   [[nodiscard]] int broker_count() const;
