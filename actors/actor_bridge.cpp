@@ -10,6 +10,7 @@
 #include <caf/make_message.hpp>
 #include <caf/message.hpp>
 
+#include <atomic>
 #include <utility>
 
 namespace partita {
@@ -95,15 +96,33 @@ class actor_target final : public completion_target {
   const caf::strong_actor_ptr receiver_;
 };
 
+/// Keeps no subscriber alive, and ends with it.
 class actor_event_sink final : public partition_event_sink {
  public:
-  explicit actor_event_sink(caf::strong_actor_ptr receiver) : receiver_(std::move(receiver)) {}
+  explicit actor_event_sink(const caf::strong_actor_ptr& receiver) : receiver_(receiver.get()) {}
+
+  /// From now on the end of the subscriber ends it too. Once.
+  void watch() {
+    const caf::strong_actor_ptr receiver = receiver_.lock();
+    if (receiver != nullptr)
+      receiver->get()->attach_functor(
+          [gone = gone_] { gone->store(true, std::memory_order_relaxed); });
+  }
   void on_event(const partition_event& what) noexcept override {
-    send_to(receiver_, nullptr, caf::make_message_id(), caf::make_message(what));
+    if (const caf::strong_actor_ptr receiver = receiver_.lock())
+      send_to(receiver, nullptr, caf::make_message_id(), caf::make_message(what));
+  }
+  [[nodiscard]] bool ended() const noexcept override {
+    return gone_->load(std::memory_order_relaxed) || receiver_.lock() == nullptr;
+  }
+  [[nodiscard]] bool same_receiver(const partition_event_sink& other) const noexcept override {
+    const auto* sink = dynamic_cast<const actor_event_sink*>(&other);
+    return sink != nullptr && sink->receiver_.get() == receiver_.get();
   }
 
  private:
-  const caf::strong_actor_ptr receiver_;
+  const caf::weak_actor_ptr receiver_;
+  const std::shared_ptr<std::atomic<bool>> gone_ = std::make_shared<std::atomic<bool>>(false);
 };
 
 template <class Request>
@@ -116,9 +135,10 @@ bool read_as(caf::mailbox_element& message, control_request& out) {
 
 bool read(caf::mailbox_element& message, control_request& out) {
   return read_as<produce_request>(message, out) || read_as<pause_request>(message, out) ||
-         read_as<resume_request>(message, out) || read_as<recover_request>(message, out) ||
-         read_as<flush_request>(message, out) || read_as<status_request>(message, out) ||
-         read_as<subscribe_request>(message, out);
+         read_as<resume_request>(message, out) || read_as<halt_request>(message, out) ||
+         read_as<recover_request>(message, out) || read_as<flush_request>(message, out) ||
+         read_as<status_request>(message, out) || read_as<subscribe_request>(message, out) ||
+         read_as<unsubscribe_request>(message, out);
 }
 
 }  // namespace
@@ -138,8 +158,13 @@ std::unique_ptr<control_command> translate(const caf::strong_actor_ptr& self,
                                                  std::make_unique<message_reply>(self, message));
   if (std::holds_alternative<produce_request>(meant->request))
     meant->reports = make_actor_target(message.sender);
-  if (std::holds_alternative<subscribe_request>(meant->request) && message.sender != nullptr)
-    meant->events = std::make_shared<actor_event_sink>(message.sender);
+  const bool subscribes = std::holds_alternative<subscribe_request>(meant->request);
+  if ((subscribes || std::holds_alternative<unsubscribe_request>(meant->request)) &&
+      message.sender != nullptr) {
+    auto sink = std::make_shared<actor_event_sink>(message.sender);
+    if (subscribes) sink->watch();
+    meant->events = std::move(sink);
+  }
   return meant;
 }
 

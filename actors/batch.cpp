@@ -27,7 +27,8 @@ bool may_follow(batch_state from, batch_state to) noexcept {
     case delivered:
       return false;
     case failed:
-      return to == sealed;  // kept for recover(): a new submission
+      // Kept for recover(): a new submission, the old one once more, or it was written after all.
+      return to == sealed || to == awaiting_retry || to == delivered;
   }
   return false;
 }
@@ -66,6 +67,10 @@ void batch::reset() {
   submission = 0;
   failure = {fate::unknown, {}, {}, limit::none, 0};
   first_ticket = 0;
+  swept = 0;
+  forgotten = false;
+  renewed = false;
+  keyed_only = false;
   doubted_before_last = false;
   returning = false;
   orphaned = false;
@@ -124,13 +129,6 @@ void batch::stamp(const wire::batch_stamp& tuple, wire::codec codec, int level) 
     sealed_ = builder_.seal(tuple, codec, level);
     frozen_ = true;
   }
-  if (state_ == batch_state::open) enter(batch_state::sealed);
-}
-
-void batch::freeze() {
-  if (frozen_) return;
-  sealed_ = builder_.seal(wire::batch_stamp::none());
-  frozen_ = true;
   if (state_ == batch_state::open) enter(batch_state::sealed);
 }
 
@@ -204,9 +202,8 @@ void batch::find_deadlines() noexcept {
   }
 }
 
-void batch::for_each_record(const std::function<void(std::size_t, const record&)>& visit) {
-  freeze();
-  const std::vector<std::byte> flat = sealed_.bytes().flatten();
+void batch::read_records(const std::function<void(std::size_t, const record&)>& visit) const {
+  const std::vector<std::byte> flat = frozen_ ? sealed_.bytes().flatten() : builder_.preview();
   wire::record_reader reader(flat, wire::decompressed_batch_limit_default, wire::checksum::skip);
   wire::record_view view;
   std::size_t index = 0;
@@ -221,8 +218,8 @@ void batch::for_each_record(const std::function<void(std::size_t, const record&)
   PARTITA_ASSERT(!reader.error() && index == entries_.size(), index, entries_.size());
 }
 
-void batch::copy_records(std::vector<owned_record>& out) {
-  for_each_record([&](std::size_t, const record& one) {
+void batch::copy_records(std::vector<owned_record>& out) const {
+  read_records([&](std::size_t, const record& one) {
     owned_record copy;
     if (one.key) copy.key.emplace(*one.key);
     if (one.value) copy.value.emplace(*one.value);
@@ -236,16 +233,11 @@ void batch::copy_records(std::vector<owned_record>& out) {
   });
 }
 
-void batch::resubmit(completion_target* target, std::uint64_t first_index, std::uint64_t position,
-                     instant deadline) {
-  PARTITA_ASSERT(state_ == batch_state::failed && !attempts.under_way(), static_cast<int>(state_));
-  freeze();
+void batch::begin_anew(instant deadline) {
+  PARTITA_ASSERT(!attempts.under_way(), static_cast<int>(state_));
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    entries_[i].target = target;
-    entries_[i].data = first_index + i;
     entries_[i].position = static_cast<std::uint32_t>(i);
     entries_[i].deadline_delta_ms = 0;
-    entries_[i].answered = false;
   }
   attempts = {};
   doubted_before_last = false;
@@ -260,12 +252,54 @@ void batch::resubmit(completion_target* target, std::uint64_t first_index, std::
   last_cause = {};
   first_ticket = 0;  // or its next failure would carry the first one's
   retry_at = {};
-  submission = position;
+  forgotten = false;
+  keyed_only = false;
   deadline_ = deadline;
+  mixed_ = false;
+  find_deadlines();
+  if (state_ != batch_state::sealed) enter(batch_state::sealed);
+}
+
+void batch::renew(instant deadline) {
+  PARTITA_ASSERT(!attempts.in_doubt() && state_ != batch_state::failed, static_cast<int>(state_));
+  begin_anew(deadline);
+  renewed = true;
+}
+
+void batch::retry_under_old_tuple(completion_target* target, std::uint64_t first_index,
+                                  std::uint64_t place, instant deadline) {
+  PARTITA_ASSERT(state_ == batch_state::failed && frozen_, static_cast<int>(state_));
+  PARTITA_ASSERT(!attempts.under_way());
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    entries_[i].target = target;
+    entries_[i].data = first_index + i;
+    entries_[i].deadline_delta_ms = 0;
+    entries_[i].answered = false;
+  }
+  hopeless.reset();
+  same_code_repeats = 0;
+  last_code = broker_errc::none;
+  keyed_only = false;
+  submission = place;
+  deadline_ = deadline;
+  retry_at = {};
   mixed_ = false;
   answered_count_ = 0;
   find_deadlines();
-  enter(batch_state::sealed);
+  enter(batch_state::awaiting_retry);
+}
+
+void batch::resubmit(completion_target* target, std::uint64_t first_index, std::uint64_t position,
+                     instant deadline) {
+  PARTITA_ASSERT(state_ == batch_state::failed, static_cast<int>(state_));
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    entries_[i].target = target;
+    entries_[i].data = first_index + i;
+    entries_[i].answered = false;
+  }
+  answered_count_ = 0;
+  begin_anew(deadline);
+  submission = position;
 }
 
 }  // namespace partita::actors

@@ -97,6 +97,10 @@ class batch final : public command {
   [[nodiscard]] std::uint64_t ordinal_of(std::size_t index) const noexcept {
     return first_ordinal_ + entries_[index].ordinal_delta;
   }
+  [[nodiscard]] std::uint64_t ordinal_of(const completion_entry& entry) const noexcept {
+    return first_ordinal_ + entry.ordinal_delta;
+  }
+  [[nodiscard]] std::uint64_t last_ordinal() const noexcept { return ordinal_of(count() - 1); }
   /// How many of its records were produced before the one with this ordinal.
   [[nodiscard]] std::size_t records_before(std::uint64_t ordinal) const noexcept;
   /// The same, without those that were answered by themselves.
@@ -142,11 +146,21 @@ class batch final : public command {
   void split_front(std::size_t count, batch& front);
   /// The front half, by bytes; both have at least one record. Not for a single record.
   void split_half(batch& front);
+  /// The records in order; the views are valid during the call only. An open batch stays open.
+  void read_records(const std::function<void(std::size_t, const record&)>& visit) const;
   /// Appends all records to `out`.
-  void copy_records(std::vector<owned_record>& out);
+  void copy_records(std::vector<owned_record>& out) const;
+  /// Nothing of it was written, and it is to be sent after all: attempts and deadline begin anew,
+  /// who waits for its records stays.
+  void renew(instant deadline);
   /// Makes it a new submission: other waiters, a deadline that begins now.
   void resubmit(completion_target* target, std::uint64_t first_index, std::uint64_t position,
                 instant deadline);
+
+  /// In doubt, and to be settled by further attempts with the same bytes and tuple: doubt and
+  /// tickets stay.
+  void retry_under_old_tuple(completion_target* target, std::uint64_t first_index,
+                             std::uint64_t place, instant deadline);
 
   // What the partition notes down
   attempt_tally attempts;
@@ -165,17 +179,23 @@ class batch final : public command {
   std::uint32_t footing = 0;     ///< the partition's, when the last attempt began
   broker_id sent_to;             ///< who led then
   leader_epoch sent_in;          ///< and by which election
+  bool forgotten = false;        ///< a broker may have forgotten it: no further attempt as it is
+  bool renewed = false;          ///< by a failure handler, and not yet numbered again
+  bool keyed_only = false;       ///< failed and kept: but not its records without a key
   std::uint64_t submission = 0;  ///< 0, or where in the order of commands it was resubmitted
   failure_facts failure{fate::unknown, {}, {}, limit::none, 0};  ///< once failed
   std::uint64_t first_ticket = 0;  ///< of its first record, if unknown
-  bool returning = false;          ///< on its way back with what came of the last attempt
-  bool orphaned = false;           ///< nobody needs it but its outstanding attempt (L7)
+  [[nodiscard]] ticket ticket_of(std::size_t index) const noexcept {
+    return {first_ticket == 0 ? 0 : first_ticket + entries_[index].position};
+  }
+  std::uint64_t swept = 0;  ///< the partition's halts when it was last looked through for them
+  bool returning = false;   ///< on its way back with what came of the last attempt
+  bool orphaned = false;    ///< nobody needs it but its outstanding attempt (L7)
   batch* next_in_queue = nullptr;
 
  private:
-  void freeze();
   void find_deadlines() noexcept;
-  void for_each_record(const std::function<void(std::size_t, const record&)>& visit);
+  void begin_anew(instant deadline);
   struct part;
   using cut_filter = std::function<bool(std::size_t index, std::size_t bytes_before)>;
   [[nodiscard]] bool may_be_cut() const noexcept;

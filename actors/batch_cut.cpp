@@ -53,7 +53,7 @@ std::size_t batch::cut(const cut_filter& wanted, batch& taken) {
   part moved(pool_);
   std::vector<std::byte> tail;
   std::size_t bytes = 0;
-  for_each_record([&](std::size_t index, const record& one) {
+  read_records([&](std::size_t index, const record& one) {
     tail.resize(wire::record_tail_size(one));
     wire::encode_record_tail(one, tail.data());
     part& into = wanted(index, bytes) ? moved : rest;
@@ -66,7 +66,6 @@ std::size_t batch::cut(const cut_filter& wanted, batch& taken) {
       entry.position = static_cast<std::uint32_t>(into.entries.size() - 1);
     entry.timestamp_delta_ms += static_cast<std::int32_t>(old_base - into.bytes.base_timestamp());
   });
-  state_ = before;  // reading it may have frozen it
   const std::size_t count = moved.entries.size();
   taken.become(std::move(moved), *this);
   become(std::move(rest), *this);
@@ -86,7 +85,11 @@ void batch::become(part&& source, const batch& origin) {
     last_cause = origin.last_cause;
     submission = origin.submission;
     mixed_ = origin.mixed_;
+    renewed = origin.renewed;
+    keyed_only = origin.keyed_only;
+    swept = origin.swept;
     failure = origin.failure;
+    acknowledged_offset = origin.acknowledged_offset;
     first_ticket = origin.first_ticket;
   }
   const std::uint64_t old_ordinal = origin.first_ordinal_;

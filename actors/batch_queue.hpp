@@ -46,6 +46,7 @@ class batch_queue {
   /// Behind everything that was produced before it.
   void insert_by_order(batch& added) {
     PARTITA_ASSERT(added.next_in_queue == nullptr);
+    if (last_ == nullptr || last_->first_ordinal() < added.first_ordinal()) return push_back(added);
     batch* before = nullptr;
     for (batch* at = first_; at != nullptr && at->first_ordinal() < added.first_ordinal();
          at = at->next_in_queue)

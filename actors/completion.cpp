@@ -43,9 +43,9 @@ void completion_run::forward(std::size_t i, const completion_slot& receiver) con
   receiver.target->complete(completion_run({&entry, 1}, answer_, observer_));
 }
 
-void completion_run::report(std::exception_ptr what) const noexcept {
-  ++observer_.exceptions;
-  if (observer_.on_exception != nullptr) observer_.on_exception(observer_.context, std::move(what));
+void detail::report_exception(completion_observer& observer, std::exception_ptr what) noexcept {
+  ++observer.exceptions;
+  if (observer.on_exception != nullptr) observer.on_exception(observer.context, std::move(what));
 }
 
 void complete_all(std::span<const completion_entry> entries, const completion_answer& answer,

@@ -2,8 +2,8 @@
 //
 // Invariants
 // 1. Every entry is handed to its target exactly once, in the order of the entries.
-// 2. User code is called in one place only, completion_run::call(): an exception is counted and
-//    reported, the next record's code is called all the same.
+// 2. User code is called in one place only, call_guarded(): an exception is counted and reported,
+//    the next record's code is called all the same.
 //
 // Threads: the turn that completes. A target may be used by several lanes at a time.
 #pragma once
@@ -92,6 +92,19 @@ struct completion_slot {
 
 /// Callbacks that hold a lane up for longer are counted and reported.
 inline constexpr duration slow_callbacks_after = std::chrono::milliseconds(100);
+namespace detail {
+void report_exception(completion_observer& observer, std::exception_ptr what) noexcept;
+}  // namespace detail
+
+/// Calls user code. What it throws is counted and reported, and ends here.
+template <class Code>
+void call_guarded(completion_observer& observer, Code&& code) noexcept {
+  try {
+    code();
+  } catch (...) {
+    detail::report_exception(observer, std::current_exception());
+  }
+}
 
 /// Consecutive entries with the same target. Valid during complete() only.
 class completion_run {
@@ -112,16 +125,10 @@ class completion_run {
   /// Calls user code with the outcome of entry `i`, guarded.
   template <class Code>
   void call(Code& code, std::size_t i) const noexcept {
-    try {
-      code(at(i));
-    } catch (...) {
-      report(std::current_exception());
-    }
+    call_guarded(observer_, [&] { code(at(i)); });
   }
 
  private:
-  void report(std::exception_ptr what) const noexcept;
-
   std::span<const completion_entry> entries_;
   const completion_answer& answer_;
   completion_observer& observer_;

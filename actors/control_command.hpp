@@ -19,8 +19,9 @@
 
 namespace partita::actors {
 
-using control_request = std::variant<pause_request, resume_request, recover_request, flush_request,
-                                     status_request, produce_request, subscribe_request>;
+using control_request =
+    std::variant<pause_request, resume_request, recover_request, flush_request, status_request,
+                 produce_request, subscribe_request, unsubscribe_request, halt_request>;
 
 /// The error code says why it was not carried out.
 using control_answer =
@@ -53,7 +54,7 @@ struct control_command : command {
   /// produce_request: where the outcomes go (data = tag). Lives until every outcome was given:
   /// whoever takes the records keeps it.
   std::shared_ptr<completion_target> reports;
-  /// subscribe_request: where the events go.
+  /// subscribe_request: where the events go; unsubscribe_request: where they went.
   std::shared_ptr<partition_event_sink> events;
 };
 
@@ -66,6 +67,13 @@ class partition_event_sink {
  public:
   virtual ~partition_event_sink() = default;
   virtual void on_event(const partition_event& what) noexcept = 0;
+  /// It needs no more events: whoever holds it may let go.
+  [[nodiscard]] virtual bool ended() const noexcept { return false; }
+  /// There will be no more events.
+  virtual void end() noexcept {}
+  [[nodiscard]] virtual bool same_receiver(const partition_event_sink& other) const noexcept {
+    return this == &other;
+  }
 };
 
 }  // namespace partita::actors

@@ -331,7 +331,14 @@ void metadata_actor::answer_held(void* self, record_node& node, const failed& an
 void metadata_actor::answer_waiting(record_node& node, const failed& answer,
                                     completion_observer& observer) noexcept {
   const completion_entry entry{node.target, node.data, 0, 0, 0, node.key_hash};
-  complete_all({&entry, 1}, answer, observer);
+  failed own = answer;
+  if (node.flags != 0) {
+    // It had failed before it came here.
+    own.code = static_cast<client_errc>(node.flags);
+    own.cause = answer.code;
+    own.ended_by = limit::none;
+  }
+  complete_all({&entry, 1}, own, observer);
   shared_.room.give_back(node.weight);
   release_record_node(node);
 }

@@ -60,7 +60,15 @@ struct metadata_settings {
   bool auto_create_topics = true;
   bool drain_first = false;  ///< partita.partition.growth
   partition_settings partition;
+  std::map<std::string, failure_policy> on_failure_of;  ///< by topic, where it differs
   broker_settings broker;
+
+  [[nodiscard]] partition_settings partition_of(const std::string& topic) const {
+    partition_settings own = partition;
+    if (const auto found = on_failure_of.find(topic); found != on_failure_of.end())
+      own.on_failure = found->second;
+    return own;
+  }
 };
 
 class metadata_actor;
@@ -96,8 +104,11 @@ class metadata_actor final : public actor_body, public cluster_services, private
   void take_hints(leader_hints hints) noexcept override;
   void want_producer_id(partition_actor& asking, bool fresh) noexcept override;
 
-  /// Answers what waits in a route, and refuses what comes. On this actor's lane.
-  void close_route(topic_route& route) { route.close(&answer_in_route, this); }
+  /// Answers what waits in a route, and refuses what comes. On this actor's lane. `unsent`: gets
+  /// copies of the records.
+  void close_route(topic_route& route, std::vector<owned_record>* unsent = nullptr) {
+    route.close(&answer_in_route, this, unsent);
+  }
 
   // For tasks, inside the turn.
   void answer_cancelled(const topic_route& from, record_node& node) noexcept;

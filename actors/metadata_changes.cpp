@@ -165,7 +165,7 @@ void metadata_actor::make_partitions(topic_route& route, known_topic& known,
   for (std::size_t i = known.partitions.size(); i < facts.partitions.size(); ++i) {
     broker_entry* leader = broker_for(facts.partitions[i].leader);
     lane& where = leader == nullptr ? home() : *leader->actor->self_lane();
-    partition_settings settings = settings_.partition;
+    partition_settings settings = settings_.partition_of(route.name());
     settings.fitting = route.fitting;
     auto body = std::make_unique<partition_actor>(route.name(), facts.id,
                                                   partition_id(static_cast<std::int32_t>(i)),

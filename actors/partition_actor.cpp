@@ -1,6 +1,7 @@
 #include "actors/partition_actor.hpp"
 
 #include "actors/broker_actor.hpp"
+#include "actors/failure_report.hpp"
 #include "actors/lane.hpp"
 
 #include <partita/contract.hpp>
@@ -232,6 +233,7 @@ void partition_actor::take_control(control_command& asked) {
   } else if (const auto* recover = std::get_if<recover_request>(&asked.request)) {
     auto* pending = new pending_recovery;
     pending->work.how = recover->how;
+    pending->work.key = recover->key;
     pending->work.options.allow_duplicates = recover->allow_duplicates;
     pending->work.resubmitted_target = pending;
     pending->asked = std::move(owned);
@@ -241,12 +243,24 @@ void partition_actor::take_control(control_command& asked) {
     if (core_.flush(pending->barrier, now())) barrier_done(pending->barrier);
   } else if (std::holds_alternative<status_request>(asked.request)) {
     asked.answer(status());
+  } else if (const auto* halt = std::get_if<halt_request>(&asked.request)) {
+    core_.halt_on_request(halt->key);
+    asked.answer(control_done{});
   } else if (std::holds_alternative<produce_request>(asked.request)) {
     take_produced(asked);
   } else {
-    subscribers_.push_back(asked.events);
-    asked.answer(control_done{});
+    take_subscription(asked);
   }
+}
+
+void partition_actor::take_subscription(control_command& asked) {
+  const auto is_his = [&](const auto& each) {
+    return asked.events != nullptr && each->same_receiver(*asked.events);
+  };
+  std::erase_if(subscribers_, is_his);  // twice is once
+  if (std::holds_alternative<subscribe_request>(asked.request) && asked.events != nullptr)
+    subscribers_.push_back(asked.events);
+  asked.answer(control_done{});
 }
 
 void partition_actor::barrier_done(flush_barrier& barrier) {
@@ -265,7 +279,9 @@ void partition_actor::recovered(recover_command& command) {
   pending.answers.resize(command.resubmitted);
   pending.left = command.resubmitted;
   pending.reported = true;
-  if (command.report.was_halted) tell(partition_change::resumed, {});
+  if (command.report.was_halted)
+    tell(partition_change::resumed, {},
+         command.key ? std::vector{*command.key} : std::vector<std::string>{});
   pending.finish_when_done();
 }
 
@@ -277,16 +293,41 @@ partition_status partition_actor::status() const {
   return snapshot;
 }
 
-void partition_actor::tell(partition_change change, std::error_code code) {
-  for (const auto& each : subscribers_) each->on_event({change, topic_, index_, code});
+void partition_actor::tell(partition_change change, std::error_code code,
+                           std::vector<std::string> keys) {
+  if (subscribers_.empty() && shared_.events.empty()) return;
+  const partition_event event{change, topic_, index_, code, std::move(keys)};
+  std::erase_if(subscribers_, [](const auto& each) { return each->ended(); });
+  for (const auto& each : subscribers_) each->on_event(event);
+  shared_.events.tell(event);
 }
 
-void partition_actor::halted(std::error_code cause) {
+void partition_actor::halted(std::error_code cause, const std::vector<std::string>& keys) {
   shared_.log(log_level::warning, [&] {
-    return topic_ + "-" + std::to_string(index_.value) +
-           " is halted until recover(): " + cause.message();
+    const std::string what = keys.empty() ? " is halted"
+                             : keys.size() == 1
+                                 ? ": a key is halted"
+                                 : ": " + std::to_string(keys.size()) + " keys are halted";
+    return topic_ + "-" + std::to_string(index_.value) + what +
+           " until recover(): " + cause.message();
   });
-  tell(partition_change::halted, cause);
+  tell(partition_change::halted, cause, keys);
+}
+
+failure_verdict partition_actor::judge_failure(const failure_case& what) {
+  const failed told = make_failed(what.facts, {});
+  const failure_report view(what, told);
+  auto said = failure_verdict::use_policy;
+  call_guarded(observer_, [&] { said = shared_.judge(view); });
+  return said;
+}
+
+void partition_actor::verdict_was_impossible() {
+  shared_.impossible_verdicts.fetch_add(1, std::memory_order_relaxed);
+  shared_.log(log_level::error, [&] {
+    return topic_ + "-" + std::to_string(index_.value) +
+           ": the failure handler asked to retry what can not be retried; the policy acts";
+  });
 }
 
 void partition_actor::contradicted() {
@@ -320,8 +361,7 @@ void partition_actor::complete_refused(const record_node& node, const failure_fa
 }
 
 failed partition_actor::describe_failure(const batch& done, std::size_t index) const {
-  const ticket own{done.first_ticket == 0 ? 0 : done.first_ticket + index};
-  return make_failed(done.failure, own);
+  return make_failed(done.failure, done.ticket_of(index));
 }
 
 failed partition_actor::make_failed(const failure_facts& facts, ticket first) const {

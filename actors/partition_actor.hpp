@@ -96,6 +96,7 @@ class partition_actor final : public actor_body, public outbox_node, private par
 
   // For tasks, inside the turn.
   void close(close_command* command) { core_.close(command); }
+  void key_failed(const std::string& key, std::error_code code) { core_.key_failed(key, code); }
   [[nodiscard]] partition_status status() const;
 
   // actor_body
@@ -125,7 +126,9 @@ class partition_actor final : public actor_body, public outbox_node, private par
   void arm_timer(std::optional<instant> at) override;
   void ask_producer_id() override;
   void refresh_metadata() override { cluster_.refresh_metadata(); }
-  void halted(std::error_code cause) override;
+  [[nodiscard]] failure_verdict judge_failure(const failure_case& what) override;
+  void verdict_was_impossible() override;
+  void halted(std::error_code cause, const std::vector<std::string>& keys) override;
   void contradicted() override;
   [[nodiscard]] std::chrono::milliseconds wall_clock() const override;
   [[nodiscard]] double draw() override;
@@ -137,13 +140,14 @@ class partition_actor final : public actor_body, public outbox_node, private par
   void cancel_unsent();
   void cancel_sent();
   void forget_answered_cancels() noexcept;
+  void take_subscription(control_command& asked);
   void take_leader(const leader_command& news);
   void take_produced(control_command& asked);
   void adopt_leader();
   void leave_outbox();
   void settle();
   void give_back_room() noexcept;
-  void tell(partition_change change, std::error_code code);
+  void tell(partition_change change, std::error_code code, std::vector<std::string> keys = {});
   [[nodiscard]] failed make_failed(const failure_facts& facts, ticket first) const;
   [[nodiscard]] lane& home() const noexcept { return self()->home(); }
   [[nodiscard]] instant now() const noexcept { return home().now(); }

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <vector>
 
@@ -40,6 +41,7 @@ struct flush_barrier {
 /// recover(). With `resubmit` the command stays alive until every resubmitted record is answered.
 struct recover_command {
   recovery how = recovery::resubmit;
+  std::optional<std::string> key;  ///< none: the partition and all its keys
   recover_options options;
   recovery_report report;
   /// Where the answers of resubmitted records go; the record's index is the entry's data.

@@ -32,43 +32,47 @@ partition_core::partition_core(const partition_settings& settings, partition_eff
 }
 
 partition_core::~partition_core() {
-  for (batch_queue* queue : {&open_, &unfinished_, &failed_})
+  for (batch_queue* queue : {&open_, &unfinished_, &held_, &failed_})
     while (!queue->empty()) effects_.free_batch(queue->pop_front());
 }
 
 // Records
 
 void partition_core::append(const record_node& node, instant now) {
+  now_ = now;
   const bool own_deadline = node.own_timeout().count() != 0;
-  instant deadline = admitted_at(node) +
-                     (own_deadline ? duration(node.own_timeout()) : settings_.delivery_timeout);
+  const duration timeout = own_deadline ? duration(node.own_timeout()) : settings_.delivery_timeout;
   if (gate_ == gate::closed) return refuse(node, {fate::not_written, client_errc::closed, {}});
-  if (gate_ == gate::halted)
-    return refuse(node, {fate::not_written, client_errc::halted, halt_cause_});
+  if (settings_.while_halted == while_halted::refuse)
+    if (const auto cause = halted_for(node))
+      return refuse(node, {fate::not_written, client_errc::halted, *cause});
   if (node.flags != 0) {
     // It failed before it could be buffered; it takes its turn so that the halt falls in order.
-    const failure_facts facts{fate::not_written, static_cast<client_errc>(node.flags), {}};
-    if (facts.code != client_errc::cancelled) apply_policy(next_ordinal_, facts);
-    return refuse(node, facts);
+    const auto code = static_cast<client_errc>(node.flags);
+    const failure_facts facts{
+        fate::not_written,
+        code,
+        {},
+        code == client_errc::admission_timeout ? limit::admission_timeout : limit::none};
+    // A caller's own cancellation is no failure.
+    if (code == client_errc::cancelled) return refuse(node, facts);
+    const bool answered = fail_unbuffered(node, facts);
+    PARTITA_ASSERT(answered, node.flags);
+    return;
   }
+  instant deadline = admitted_at(node) + timeout;
   if (deadline <= now) {
     const failure_facts facts{fate::not_written, client_errc::delivery_timeout, last_error_,
                               limit::delivery_timeout};
-    apply_policy(next_ordinal_, facts);
-    return refuse(node, facts);
+    if (fail_unbuffered(node, facts)) return;
+    deadline = now + timeout;
   }
   // Of two threads the one that stamped first may push second. Its record can not end before the
   // one it lies behind, so it gets that one's deadline.
   if (!own_deadline) deadline = newest_deadline_ = std::max(deadline, newest_deadline_);
-  batch* tail = open_.back();
-  if (tail == nullptr || new_batch_wanted_ ||
-      !tail->fits(node, batch_bytes_now(now), settings_.batch_records_max)) {
-    tail = effects_.new_batch();
-    open_.push_back(*tail);
-    new_batch_wanted_ = false;
-  }
-  const std::uint64_t ordinal = next_ordinal_++;
-  tail->append(node, ordinal, deadline, now);
+  const std::uint64_t ordinal = next_ordinal_;
+  tail_for(node, deadline, now).append(node, ordinal, deadline, now);
+  ++next_ordinal_;
   ++unanswered_;
   note_deadline(own_deadline, deadline);
   if (node.tracked()) effects_.buffered(node, ordinal);
@@ -102,15 +106,20 @@ void partition_core::producer_id_arrived(producer_id id, producer_epoch epoch, i
   lose_footing();
 }
 
-void partition_core::producer_id_refused(std::error_code code, instant) {
+void partition_core::producer_id_refused(std::error_code code, instant now) {
   if (numbering_ != numbering::asked) return;
   numbering_ = numbering::absent;
   last_error_ = code;
+  now_ = now;
   // Also what was sent under a spent id and is proven unwritten: asking for ever would not help it.
-  while (!open_.empty() && passes_gate(*open_.front())) {
+  for (;;) {
+    set_aside_halted();
+    // What a failure handler has sent again waits until it has its numbers, or for its deadline.
+    if (open_.empty() || !passes_gate(*open_.front()) || open_.front()->renewed) break;
     batch& next = *open_.pop_front();
     fail(next, {fate::not_written, code, code, limit::none, next.attempts.attempts()});
   }
+  fail_followers();
 }
 
 void partition_core::ask_for_producer_id() {
@@ -121,19 +130,22 @@ void partition_core::ask_for_producer_id() {
 void partition_core::pause(pause_mode mode, instant) {
   paused_ = true;
   if (mode != pause_mode::abort_buffered) return;
-  batch_queue kept;
-  while (!open_.empty()) {
-    batch* next = open_.pop_front();
-    if (next->attempts.attempts() > 0) {
-      kept.push_back(*next);  // it was sent: proven unwritten, but not "never sent"
-      continue;
+  for (batch_queue* queue : {&open_, &held_}) {
+    batch_queue kept;
+    while (!queue->empty()) {
+      batch* next = queue->pop_front();
+      if (next->attempts.attempts() > 0) {
+        kept.push_back(*next);  // it was sent: proven unwritten, but not "never sent"
+        continue;
+      }
+      next->enter(batch_state::failed);
+      answer_failed(*next, {fate::not_written, client_errc::aborted, {}});
+      effects_.release_budget(next->cost());
+      dispose(next);
     }
-    next->enter(batch_state::failed);
-    answer_failed(*next, {fate::not_written, client_errc::aborted, {}});
-    effects_.release_budget(next->cost());
-    dispose(next);
+    while (!kept.empty()) queue->push_back(*kept.pop_front());
   }
-  while (!kept.empty()) open_.push_back(*kept.pop_front());
+  note_aside_expiry();
 }
 
 void partition_core::resume(instant) { paused_ = false; }
@@ -197,6 +209,7 @@ std::size_t partition_core::next_bytes(instant now) const {
 }
 
 batch* partition_core::next_to_send(std::uint64_t connection, instant now) {
+  set_aside_halted();
   if (!may_send(now)) return nullptr;
   if (connection != connection_) {
     if (outstanding_ > 0) return nullptr;  // an answer on the old connection may still come
@@ -206,6 +219,7 @@ batch* partition_core::next_to_send(std::uint64_t connection, instant now) {
   batch* next = first_awaiting_retry();
   if (next == nullptr) {
     next = open_.pop_front();
+    next->renewed = false;
     const auto count = static_cast<std::int32_t>(next->count());
     next->stamp(settings_.idempotent ? stamp_.take(count) : wire::batch_stamp::none(),
                 settings_.codec, settings_.codec_level);
@@ -267,12 +281,15 @@ std::optional<instant> partition_core::next_event(instant now) const {
   }
   if (held_expiry_) next = std::min(next, *held_expiry_);
   if (early_expiry_) next = std::min(next, *early_expiry_);
+  if (aside_expiry_) next = std::min(next, *aside_expiry_);
   if (next == instant::max()) return std::nullopt;
   return next;
 }
 
 void partition_core::settle(instant now) {
+  now_ = now;
   bump_when_drained(now);
+  set_aside_halted();
   cut_to_fit(now);
   if (own_deadlines_ && unanswered_ == 0) find_early_expiry();
   if (numbering_ == numbering::absent && !open_.empty() && passes_gate(*open_.front()))
@@ -298,15 +315,18 @@ void partition_core::describe(partition_status& status) const {
   status.producer_id = stamp_.id();
   status.producer_epoch = stamp_.epoch();
   status.buffered_records = unanswered_;
-  for (const batch_queue* queue : {&open_, &unfinished_, &failed_}) {
+  for (const batch_queue* queue : {&open_, &unfinished_, &held_, &failed_}) {
     for (const batch* at = queue->front(); at != nullptr; at = batch_queue::after(*at)) {
       status.buffered_bytes += at->cost();
       if (queue == &failed_)
         status.failed_records_kept += at->count();
       else if (at->attempts.doubted())
         ++status.batches_in_doubt;
+      if (queue == &held_ || (queue == &open_ && !passes_gate(*at)))
+        status.held_records += at->count();
     }
   }
+  describe_halts(status);
   status.batches_in_flight = outstanding_;
   status.epoch_bumps = epoch_bumps_;
   status.last_offset = last_offset_;

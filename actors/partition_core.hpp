@@ -25,12 +25,17 @@
 //    records have deadlines of their own each of them ends by itself instead.
 // 9. Between recover() and the end of the last attempt no new batch is sent: what failed goes
 // first.
+// 10. Of a halted key nothing is sent that lies behind the halt: its records are taken out of
+// unsent
+//    batches before these are numbered. For each key the batches of a queue, in the order of their
+//    first records, hold the key's records in order.
 //
 // Threads: none of its own. Time is an argument; randomness is drawn through the effects. Pure.
 #pragma once
 
 #include "actors/batch.hpp"
 #include "actors/batch_queue.hpp"
+#include "actors/halted_keys.hpp"
 #include "actors/instant.hpp"
 #include "actors/partition_commands.hpp"
 #include "actors/partition_effects.hpp"
@@ -41,6 +46,8 @@
 #include <partita/status.hpp>
 
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -83,6 +90,11 @@ class partition_core {
   /// partition that was halted once more in the meantime can be told again: recoveries are carried
   /// out in order.
   void recover(recover_command& command, instant now);
+  /// What is not yet on its way does not pass, of that key (or of the partition, without one),
+  /// until it is recovered. False: it was halted already.
+  bool halt_on_request(const std::optional<std::string>& key);
+  /// A record of this key failed before it had a partition.
+  void key_failed(const std::string& key, std::error_code code);
   /// Done at once when nothing is unanswered (returns true), else through barrier_done().
   bool flush(flush_barrier& barrier, instant now);
   /// Ends everything: what was never sent is not written, what may be written is unknown. Appends
@@ -118,12 +130,15 @@ class partition_core {
   /// Whether sequences can be given out.
   enum class numbering : std::uint8_t { none_needed, absent, asked, usable, fencing };
 
-  /// A recovery that waits until every attempt has ended.
+  /// A recovery that waits until every attempt that concerns it has ended.
   struct waiting_recovery {
     recover_command* command;
-    std::uint64_t held_from;  // what was produced from here ...
-    std::uint64_t held_to;    // ... to here was held back; failures before held_to are collected
+    std::optional<std::uint32_t> key;  // its hash; none: the partition and all its keys
+    std::uint64_t held_from;           // everything that was produced from here ...
+    std::uint64_t held_to;  // ... to here was held back; failures before held_to are collected
+    halted_keys keys;       // also held back, up to held_to
   };
+  static constexpr std::uint64_t nothing_held = std::numeric_limits<std::uint64_t>::max();
 
   [[nodiscard]] bool may_send(instant now) const;
   [[nodiscard]] bool passes_gate(const batch& candidate) const noexcept;
@@ -150,12 +165,23 @@ class partition_core {
 
   void give_up(batch& head, const failure_facts& facts);
   void fail(batch& victim, const failure_facts& facts);
+  [[nodiscard]] bool fail_unbuffered(const record_node& node, const failure_facts& facts);
+  [[nodiscard]] std::optional<failure_policy> judge_failure(const failure_case& what);
+  [[nodiscard]] std::vector<const batch*> batches_behind(std::uint64_t ordinal) const;
+  void apply_policy(failure_policy policy, const batch& victim,
+                    const std::vector<std::size_t>& which, const failure_facts& facts);
+  void end_failed(batch& victim, failure_policy policy, const failure_facts& facts);
+  void fail_overtaken(const batch& younger);
+  void send_again(batch& victim);
+  void keep_or_free(batch& victim, failure_policy policy, bool somebody_waited);
+  void fail_followers();
   [[nodiscard]] static fate fate_of(const batch& sent) noexcept;
   [[nodiscard]] failure_facts facts_of_hopeless(const batch& head, instant now) const;
-  void apply_policy(std::uint64_t ordinal, const failure_facts& facts);
+  void halt_after(std::uint64_t ordinal, std::error_code cause);
   void halt(std::uint64_t ordinal, std::error_code cause);
   void separate_at(std::uint64_t ordinal);
   void expire_unsent(instant now);
+  void expire_aside(instant now);
   [[nodiscard]] bool expire_front(instant now);
   [[nodiscard]] std::error_code cause_of(const batch& late) const noexcept;
   void note_held_expiry() noexcept;
@@ -165,7 +191,6 @@ class partition_core {
                     const failure_facts& facts);
   void tell_delivered(batch& done);
   bool drop_answered(batch& kept);
-  void drop_answered_failures();
   void note_deadline(bool own, instant deadline) noexcept;
   void find_early_expiry() noexcept;
   void expire_early(instant now);
@@ -186,11 +211,35 @@ class partition_core {
   void ask_for_producer_id();
   [[nodiscard]] static batch_tuple tuple_of(const batch& sent) noexcept;
 
-  [[nodiscard]] bool will_be_recovered(std::uint64_t ordinal) const noexcept;
+  // Halted keys: partition_core_keys.cpp
+  [[nodiscard]] std::optional<std::error_code> halted_for(const record_node& node) const;
+  [[nodiscard]] batch& tail_for(const record_node& node, instant deadline, instant now);
+  void describe_halts(partition_status& status) const;
+  void halt_keys_of(const batch& victim, const std::vector<std::size_t>& which,
+                    const failure_facts& facts);
+  void halt_key_of(const record_node& node, const failure_facts& facts);
+  void set_aside_halted();
+  void put_aside(batch& what);
+  void bring_back(const waiting_recovery& asked);
+  void note_aside_expiry() noexcept;
+  /// The records of `whole` that are picked, as a batch of their own; null if none is. `whole` must
+  /// be in no queue; when all are picked it is returned itself and set to null.
+  batch* take_part(batch*& whole, const std::function<bool(const completion_entry&)>& picked);
+
+  [[nodiscard]] waiting_recovery* recovery_of_all(std::uint64_t ordinal) noexcept;
+  [[nodiscard]] waiting_recovery* recovery_of_key(std::uint64_t ordinal,
+                                                  std::uint32_t hash) noexcept;
+  [[nodiscard]] bool can_be_carried_out(const waiting_recovery& asked) const noexcept;
   void carry_out_recoveries(instant now);
-  void discard_failed(const waiting_recovery& asked);
-  void take_all(const waiting_recovery& asked);
-  std::uint64_t resubmit_failed(const waiting_recovery& asked, instant now);
+  void collect_failed(const waiting_recovery& asked, batch_queue& mine);
+  void collect_held(const waiting_recovery& asked, batch_queue& mine);
+  void hand_back_unsent(close_command& command) const;
+  void drop(batch& kept);
+  void discard(const waiting_recovery& asked, batch_queue& failed);
+  void take_all(const waiting_recovery& asked, batch_queue& failed);
+  void resubmit(const waiting_recovery& asked, batch_queue& failed, instant now);
+  [[nodiscard]] bool old_tuple_is_safe(const batch& unknown) const;
+  void settle_as_written(batch& late, const waiting_recovery& asked);
 
   partition_settings settings_;
   partition_effects& effects_;
@@ -211,10 +260,16 @@ class partition_core {
   std::uint64_t halt_ordinal_ =
       0;  // while halted: only what was produced before this record passes
   std::error_code halt_cause_;
+  halted_keys keys_;
+  std::uint64_t halts_ = 0;             // of keys and of the partition, ever
+  std::uint64_t following_before_ = 0;  // fail_following: what was produced before this is to fail
+  std::error_code following_cause_;
 
   batch_queue open_;               // never sent, or proven unwritten: no tuple of theirs is in use
   batch_queue unfinished_;         // sealed under the current epoch, oldest first
+  batch_queue held_;               // as open_, taken out of it: only records of halted keys
   batch_queue failed_;             // answered, kept for recover()
+  std::size_t kept_bytes_ = 0;     // the room that failed_ takes
   int outstanding_ = 0;            // attempts that have not ended, of given-up batches too
   bool new_batch_wanted_ = false;  // the next record must not share a batch with those before it
   bool new_id_wanted_ = false;     // bumping did not help: somebody else uses the id
@@ -225,9 +280,11 @@ class partition_core {
   std::uint64_t next_ordinal_ = 0;
   instant newest_deadline_{};  // deadlines rise with the ordinals, resubmitted records excepted
   std::optional<instant>
-      held_expiry_;             // the earliest deadline behind a resubmitted batch's later one
-  bool own_deadlines_ = false;  // some record has a deadline of its own
+      held_expiry_;  // the earliest deadline behind a resubmitted batch's later one
+  std::optional<instant> aside_expiry_;  // the earliest deadline in held_, or an earlier time
+  bool own_deadlines_ = false;           // some record has a deadline of its own
   std::optional<instant> early_expiry_;  // then: the first of all deadlines
+  instant now_{};                        // of the command that is carried out
   std::uint64_t unanswered_ = 0;
   std::uint64_t flush_ordinal_ = 0;  // lingering ends early for what was produced before this
   std::vector<flush_barrier*> barriers_;

@@ -40,8 +40,13 @@ void partition_core::answered(batch& sent, const attempt_answer& answer, instant
                           answer.log_append_time_ms, answer.code};
   const attempt_verdict verdict = judge(note.end);
   attempt_over(sent, verdict);
+  now_ = now;
   if (sent.state() == batch_state::failed) {
-    release_if_orphaned(sent);  // it was given up before; its promise was answered then
+    // It was given up before; its promise was answered then. recover() wants to know all the same.
+    if (verdict == attempt_verdict::delivered)
+      sent.acknowledged_offset =
+          delivered_offset(answer.code, answer.base_offset).value_or(offset());
+    release_if_orphaned(sent);
   } else if (verdict == attempt_verdict::delivered) {
     accept(sent, note, now);
   } else {
@@ -56,6 +61,7 @@ void partition_core::attempt_lost(batch& sent, bool handed_over, std::error_code
   const attempt_note note{handed_over ? attempt_end::answer_lost() : attempt_end::not_sent(), -1,
                           cause};
   attempt_over(sent, judge(note.end));
+  now_ = now;
   lose_footing();
   if (sent.state() == batch_state::failed)
     release_if_orphaned(sent);
@@ -84,7 +90,8 @@ void partition_core::accept(batch& sent, const attempt_note& note, instant now) 
       sent.attempts.attempts() > 1 && note.log_append_time_ms == sent.max_timestamp();
   sent.log_append_time_ms = own_time ? -1 : note.log_append_time_ms;
   sent.enter(batch_state::delivered);
-  if (sent.footing == footing_) {
+  // A retry under an old epoch says nothing about the next one (L10 a).
+  if (sent.footing == footing_ && (!settings_.idempotent || sent.tuple().epoch == stamp_.epoch())) {
     established_ = true;
     last_success_ = now;
   }
@@ -128,6 +135,7 @@ void partition_core::decide(batch& sent, const attempt_note& note, instant now) 
   if (decision.read_log_first) {
     // A blind retry could write it twice where the broker forgot (L10 b, c), so its fate stays
     // open.
+    sent.forgotten = true;
     sent.hopeless = note;
     return;
   }
@@ -170,6 +178,7 @@ void partition_core::finish_heads(instant now) {
 }
 
 void partition_core::complete_delivered(batch& done) {
+  fail_overtaken(done);
   answered_.delivered += done.unanswered();
   unanswered_ -= done.unanswered();
   effects_.complete_delivered(done);

@@ -45,15 +45,17 @@ batch& partition_core::take_out(batch& from, const std::vector<std::size_t>& pos
 
 void partition_core::cancel_unsent(std::vector<cancel_request>& asked) {
   std::vector<batch*> victims;
-  batch_queue kept;
-  while (!open_.empty()) {
-    batch& next = *open_.pop_front();
-    const std::vector<std::size_t> found = take_asked(next, asked);
-    batch* victim = found.empty() ? nullptr : &take_out(next, found);
-    if (victim != &next) kept.push_back(next);
-    if (victim != nullptr) victims.push_back(victim);
+  for (batch_queue* queue : {&open_, &held_}) {
+    batch_queue kept;
+    while (!queue->empty()) {
+      batch& next = *queue->pop_front();
+      const std::vector<std::size_t> found = take_asked(next, asked);
+      batch* victim = found.empty() ? nullptr : &take_out(next, found);
+      if (victim != &next) kept.insert_by_order(next);
+      if (victim != nullptr) victims.push_back(victim);
+    }
+    while (!kept.empty()) queue->push_back(*kept.pop_front());
   }
-  while (!kept.empty()) open_.push_back(*kept.pop_front());
   // A caller's own cancellation does not halt.
   for (batch* victim : victims) {
     victim->enter(batch_state::failed);
@@ -126,15 +128,6 @@ bool partition_core::drop_answered(batch& kept) {
   return false;
 }
 
-void partition_core::drop_answered_failures() {
-  batch_queue kept;
-  while (!failed_.empty()) {
-    batch& next = *failed_.pop_front();
-    if (drop_answered(next)) kept.push_back(next);
-  }
-  while (!kept.empty()) failed_.push_back(*kept.pop_front());
-}
-
 // Deadlines of their own
 
 /// Batches whose records all have the partition's deadline end in order, by their fronts. Once one
@@ -179,7 +172,7 @@ void partition_core::expire_early(instant now) {
     const failure_facts facts{fate::unknown, client_errc::delivery_timeout, each->last_cause,
                               limit::delivery_timeout, each->attempts.attempts()};
     const std::vector<std::size_t> late = each->expired(now);
-    apply_policy(each->ordinal_of(late.front()), facts);
+    apply_policy(settings_.on_failure, *each, late, facts);
     answer_early(*each, late, facts);
   }
   for (batch* each : expired)

@@ -1,5 +1,5 @@
-// What a failure does to its partition: policy, fencing, expiry. Recovery is in
-// partition_core_recovery.cpp.
+// How a batch ends without a success, when records expire, and the end of an epoch. What a failure
+// does to others is in partition_core_policy.cpp, recovery in partition_core_recovery.cpp.
 #include "actors/partition_core.hpp"
 
 #include <partita/contract.hpp>
@@ -35,50 +35,6 @@ void partition_core::answer_failed(batch& done, const failure_facts& facts) {
   count_answers(done, facts.fate == fate::unknown ? tally_kind::unknown : tally_kind::not_written);
 }
 
-/// Policy first, then the records' own callbacks: when they run, the halt is in force (L6).
-void partition_core::fail(batch& victim, const failure_facts& facts) {
-  last_error_ = facts.code;
-  victim.failure = facts;
-  victim.enter(batch_state::failed);
-  // A caller's own cancellation does not halt, whatever becomes of the batch later.
-  const bool somebody_waits = victim.unanswered() > 0;
-  if (somebody_waits) apply_policy(victim.first_ordinal(), facts);
-  answer_failed(victim, facts);
-  if ((somebody_waits && gate_ == gate::halted) || will_be_recovered(victim.first_ordinal())) {
-    failed_.insert_by_order(victim);  // its bytes stay within the budget until recover()
-  } else {
-    effects_.release_budget(victim.cost());
-    dispose(&victim);
-  }
-}
-
-void partition_core::apply_policy(std::uint64_t ordinal, const failure_facts& facts) {
-  // L9, and a log that begins anew: whatever the policy.
-  const bool must_halt =
-      facts.code == client_errc::invariant_broken || facts.code == client_errc::topic_replaced;
-  if (!must_halt && settings_.on_failure != failure_policy::halt_partition) return;
-  if (gate_ == gate::closed) return;
-  // What a recovery that waits for the fence will collect must not halt the partition again. What
-  // was produced behind it is held all the same.
-  if (will_be_recovered(ordinal)) {
-    recoveries_.back().held_from = std::min(recoveries_.back().held_from, ordinal);
-    return;
-  }
-  halt(ordinal, facts.code);
-}
-
-void partition_core::halt(std::uint64_t ordinal, std::error_code cause) {
-  if (gate_ == gate::halted) {
-    halt_ordinal_ = std::min(halt_ordinal_, ordinal);
-    return separate_at(halt_ordinal_);
-  }
-  gate_ = gate::halted;
-  halt_ordinal_ = ordinal;
-  halt_cause_ = cause;
-  separate_at(ordinal);
-  effects_.halted(cause);
-}
-
 failure_facts partition_core::facts_of_hopeless(const batch& head, instant now) const {
   const int attempts = head.attempts.attempts();
   // A contradiction halts whatever the policy, so no deadline may hide it.
@@ -100,6 +56,7 @@ void partition_core::give_up(batch& head, const failure_facts& facts) {
 }
 
 void partition_core::timer_fired(instant now) {
+  now_ = now;
   while (!unfinished_.empty() && unfinished_.front()->deadline() <= now) {
     batch& head = *unfinished_.front();
     if (head.state() == batch_state::delivered || head.hopeless) {
@@ -112,6 +69,7 @@ void partition_core::timer_fired(instant now) {
   finish_heads(now);
   expire_early(now);
   expire_unsent(now);
+  expire_aside(now);
   bump_when_drained(now);
 }
 
@@ -170,8 +128,8 @@ void partition_core::start_fencing() noexcept {
 }
 
 void partition_core::bump_when_drained(instant now) {
-  if (outstanding_ > 0 || gate_ == gate::closed) return;
-  if (numbering_ == numbering::fencing) {
+  if (gate_ == gate::closed) return;
+  if (outstanding_ == 0 && numbering_ == numbering::fencing) {
     unseal_survivors(now);
     ++epoch_bumps_;
     if (stamp_.exhausted() || new_id_wanted_ || settings_.new_producer_id_on_bump) {
@@ -182,6 +140,7 @@ void partition_core::bump_when_drained(instant now) {
     }
   }
   fail_replaced();
+  fail_followers();
   if (!recoveries_.empty()) carry_out_recoveries(now);
 }
 
@@ -193,6 +152,7 @@ void partition_core::unseal_survivors(instant now) {
   for (const batch* at = unfinished_.front(); at != nullptr; at = batch_queue::after(*at))
     if (at->state() == batch_state::delivered || may_be_written(*at) || contradicted(*at))
       last_doubtful = at;
+  if (last_doubtful != nullptr) fail_overtaken(*last_doubtful);
   bool older = last_doubtful != nullptr;
   batch_queue survivors;
   while (!unfinished_.empty()) {
@@ -220,6 +180,16 @@ void partition_core::unseal_survivors(instant now) {
     ledger_.release_unwritten(tuple_of(**at));
     (*at)->enter(batch_state::sealed);
     if (drop_answered(**at)) open_.insert_by_order(**at);
+  }
+}
+
+/// What a failure handler had sent again comes too late: a younger batch was written, or may be.
+void partition_core::fail_overtaken(const batch& younger) {
+  while (!open_.empty() && open_.front()->renewed &&
+         open_.front()->first_ordinal() < younger.first_ordinal()) {
+    batch& next = *open_.pop_front();
+    end_failed(next, settings_.on_failure,
+               {fate::not_written, client_errc::epoch_given_up, next.failure.code});
   }
 }
 

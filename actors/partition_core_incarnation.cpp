@@ -10,7 +10,7 @@ void partition_core::new_incarnation(instant now) {
   lose_footing();
   last_offset_ = {};
   ledger_.new_incarnation();
-  if (gate_ == gate::closed || (unfinished_.empty() && open_.empty())) return;
+  if (gate_ == gate::closed || (unfinished_.empty() && open_.empty() && held_.empty())) return;
   // A place of its own in the order, so that what was resubmitted last is on this side of it too.
   replaced_before_ = ++next_ordinal_;
   new_batch_wanted_ = true;  // the records that come now are meant for the new log
@@ -29,10 +29,12 @@ bool partition_core::was_replaced(const batch& candidate) const noexcept {
 /// What was never sent, or is proven unwritten, fails behind what was under way, in order.
 void partition_core::fail_replaced() {
   if (outstanding_ > 0 || !unfinished_.empty()) return;
-  while (!open_.empty() && was_replaced(*open_.front())) {
-    batch& next = *open_.pop_front();
-    fail(next, {fate::not_written, client_errc::topic_replaced, next.last_cause, limit::none,
-                next.attempts.attempts()});
+  for (batch_queue* queue : {&open_, &held_}) {
+    while (!queue->empty() && was_replaced(*queue->front())) {
+      batch& next = *queue->pop_front();
+      fail(next, {fate::not_written, client_errc::topic_replaced, next.last_cause, limit::none,
+                  next.attempts.attempts()});
+    }
   }
 }
 

@@ -1,6 +1,8 @@
 // What passes again after a halt, who waits for what was produced before, and the end of it all.
 #include "actors/partition_core.hpp"
 
+#include "actors/record_node.hpp"
+
 #include <partita/contract.hpp>
 
 #include <algorithm>
@@ -48,107 +50,244 @@ void partition_core::finish_barriers() {
 
 // Recovery
 
-bool partition_core::will_be_recovered(std::uint64_t ordinal) const noexcept {
-  return !recoveries_.empty() && ordinal < recoveries_.back().held_to;
+partition_core::waiting_recovery* partition_core::recovery_of_all(std::uint64_t ordinal) noexcept {
+  const auto found = std::find_if(
+      recoveries_.rbegin(), recoveries_.rend(),
+      [&](const waiting_recovery& each) { return !each.key && ordinal < each.held_to; });
+  return found == recoveries_.rend() ? nullptr : &*found;
+}
+
+partition_core::waiting_recovery* partition_core::recovery_of_key(std::uint64_t ordinal,
+                                                                  std::uint32_t hash) noexcept {
+  const auto found =
+      std::find_if(recoveries_.rbegin(), recoveries_.rend(), [&](const waiting_recovery& each) {
+        return (!each.key || *each.key == hash) && ordinal < each.held_to;
+      });
+  return found == recoveries_.rend() ? nullptr : &*found;
 }
 
 void partition_core::recover(recover_command& command, instant now) {
-  command.report.was_halted = gate_ == gate::halted;
-  if (gate_ != gate::halted) return effects_.recovered(command);
+  waiting_recovery asked{&command, {}, nothing_held, 0, {}};
+  if (command.key) asked.key = key_hash_of(command.key);
+  const halted_key* one = asked.key ? keys_.find(*asked.key) : nullptr;
+  command.report.was_halted = asked.key ? one != nullptr : gate_ == gate::halted || !keys_.empty();
+  if (gate_ == gate::closed || !command.report.was_halted) {
+    command.report.was_halted = false;
+    return effects_.recovered(command);
+  }
   // New records may come at once, behind everything the recovery will collect.
-  gate_ = gate::open;
-  halt_cause_ = {};
-  recoveries_.push_back({&command, halt_ordinal_, next_ordinal_++});
+  if (one != nullptr) {
+    asked.keys.add(*asked.key, one->from, one->cause, {});
+    keys_.remove(*asked.key);
+  } else {
+    asked.keys = std::exchange(keys_, {});
+    if (gate_ == gate::halted) asked.held_from = halt_ordinal_;
+    gate_ = gate::open;
+    halt_cause_ = {};
+  }
+  bring_back(asked);
+  asked.held_to = next_ordinal_++;
   new_batch_wanted_ = true;
+  recoveries_.push_back(std::move(asked));
   bump_when_drained(now);
 }
 
-/// Every attempt has ended, so that all that failed or was held lies in failed_ and open_.
+/// All that failed or was held for it lies in failed_ and open_, and no younger batch of the failed
+/// ones' epoch is under way. A key does not wait for what is under way of other keys.
+bool partition_core::can_be_carried_out(const waiting_recovery& asked) const noexcept {
+  if (numbering_ == numbering::fencing) return false;
+  if (!asked.key) return outstanding_ == 0;
+  for (const batch* at = failed_.front(); at != nullptr; at = batch_queue::after(*at))
+    if (at->first_ordinal() < asked.held_to && at->attempts.under_way()) return false;
+  return true;
+}
+
 void partition_core::carry_out_recoveries(instant now) {
-  PARTITA_ASSERT(outstanding_ == 0, outstanding_);
-  drop_answered_failures();
-  for (const waiting_recovery& asked : std::exchange(recoveries_, {})) {
+  while (!recoveries_.empty() && can_be_carried_out(recoveries_.front())) {
+    const waiting_recovery asked = std::move(recoveries_.front());
+    recoveries_.erase(recoveries_.begin());
     recover_command& command = *asked.command;
-    std::uint64_t resubmitted = 0;
+    batch_queue failed;
+    collect_failed(asked, failed);
     switch (command.how) {
       case recovery::discard:
-        discard_failed(asked);
+        discard(asked, failed);
         break;
       case recovery::take:
-        take_all(asked);
+        take_all(asked, failed);
         break;
       case recovery::resubmit:
-        resubmitted = resubmit_failed(asked, now);
+        resubmit(asked, failed, now);
         break;
     }
     for (flush_barrier* barrier : barriers_)
-      if (asked.held_to < barrier->ordinal) barrier->left += resubmitted - 1;
+      if (asked.held_to < barrier->ordinal) barrier->left += command.resubmitted - 1;
     effects_.recovered(command);
+    finish_heads(now);
   }
   finish_barriers();
 }
 
-void partition_core::discard_failed(const waiting_recovery& asked) {
+/// Of a batch that failed under halt_key the records without a key failed alone.
+void partition_core::collect_failed(const waiting_recovery& asked, batch_queue& mine) {
+  batch_queue kept;
   while (!failed_.empty() && failed_.front()->first_ordinal() < asked.held_to) {
     batch* next = failed_.pop_front();
-    asked.command->report.discarded += next->count();
-    effects_.release_budget(next->cost());
-    dispose(next);
+    kept_bytes_ -= next->cost();
+    if (!drop_answered(*next)) continue;
+    const bool keyed_only = next->keyed_only;
+    batch* part = take_part(next, [&](const completion_entry& each) {
+      return asked.key ? each.key_hash == *asked.key : !keyed_only || each.key_hash != 0;
+    });
+    if (part != nullptr) mine.insert_by_order(*part);
+    if (next == nullptr) continue;
+    if (!asked.key) {
+      drop(*next);
+    } else {
+      kept_bytes_ += next->cost();
+      kept.insert_by_order(*next);
+    }
+  }
+  while (!kept.empty()) failed_.insert_by_order(*kept.pop_front());
+}
+
+void partition_core::drop(batch& kept) {
+  effects_.release_budget(kept.cost());
+  dispose(&kept);
+}
+
+void partition_core::discard(const waiting_recovery& asked, batch_queue& failed) {
+  while (!failed.empty()) {
+    batch& next = *failed.pop_front();
+    asked.command->report.discarded += next.count();
+    drop(next);
   }
 }
 
-void partition_core::take_all(const waiting_recovery& asked) {
+/// What is held for this recovery: also what returned from the connection since it was asked for.
+void partition_core::collect_held(const waiting_recovery& asked, batch_queue& mine) {
   const failure_facts handed_back{fate::not_written, client_errc::handed_back, {}};
-  batch_queue kept;  // produced before the failure and not yet sent, or behind the recovery
+  batch_queue kept;
   while (!open_.empty()) {
-    batch* held = open_.pop_front();
-    if (held->first_ordinal() < asked.held_from || held->first_ordinal() >= asked.held_to) {
-      kept.push_back(*held);
-      continue;
-    }
-    held->enter(batch_state::failed);
-    held->failure = handed_back;
-    held->failure.attempts = held->attempts.attempts();
-    answer_failed(*held, held->failure);
-    failed_.insert_by_order(*held);
+    batch* next = open_.pop_front();
+    const batch& in = *next;
+    batch* part = take_part(next, [&](const completion_entry& each) {
+      const std::uint64_t ordinal = in.ordinal_of(each);
+      return ordinal < asked.held_to &&
+             (ordinal >= asked.held_from || asked.keys.holds(each.key_hash, ordinal));
+    });
+    if (next != nullptr) kept.push_back(*next);
+    if (part == nullptr) continue;
+    part->enter(batch_state::failed);
+    part->failure = handed_back;
+    part->failure.attempts = part->attempts.attempts();
+    answer_failed(*part, part->failure);
+    mine.insert_by_order(*part);
   }
-  while (!kept.empty()) open_.push_back(*kept.pop_front());
-  while (!failed_.empty() && failed_.front()->first_ordinal() < asked.held_to) {
-    batch* next = failed_.pop_front();
-    std::vector<owned_record> records;
-    next->copy_records(records);
-    for (std::size_t i = 0; i < records.size(); ++i)
-      asked.command->report.taken.push_back(
-          {std::move(records[i]), effects_.describe_failure(*next, i)});
-    effects_.release_budget(next->cost());
-    dispose(next);
-  }
+  while (!kept.empty()) open_.insert_by_order(*kept.pop_front());
+  note_held_expiry();
 }
 
-std::uint64_t partition_core::resubmit_failed(const waiting_recovery& asked, instant now) {
+void partition_core::take_all(const waiting_recovery& asked, batch_queue& failed) {
+  collect_held(asked, failed);
+  std::vector<std::pair<std::uint64_t, taken_record>> taken;
+  while (!failed.empty()) {
+    batch& next = *failed.pop_front();
+    std::vector<owned_record> records;
+    next.copy_records(records);
+    for (std::size_t i = 0; i < records.size(); ++i)
+      taken.emplace_back(next.ordinal_of(i),
+                         taken_record{std::move(records[i]), effects_.describe_failure(next, i)});
+    drop(next);
+  }
+  // Batches of several keys overlap.
+  std::stable_sort(taken.begin(), taken.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (auto& [ordinal, each] : taken) asked.command->report.taken.push_back(std::move(each));
+}
+
+/// Another attempt with the old bytes and numbers settles it without a newer record overtaking it:
+/// while nothing was numbered since, a broker that has it recognises it, and one that has not takes
+/// it now. Not where a broker may have forgotten the producer (L10 b, c).
+bool partition_core::old_tuple_is_safe(const batch& unknown) const {
+  if (numbering_ != numbering::usable || !settings_.idempotent) return false;
+  const wire::batch_stamp tuple = unknown.tuple();
+  const bool nothing_since = stamp_.next() == sequence{0} && tuple.id == stamp_.id() &&
+                             tuple.epoch.value + 1 == stamp_.epoch().value;
+  const bool whole = unknown.bytes().count() == static_cast<std::int32_t>(unknown.count());
+  return nothing_since && whole &&
+         ledger_.check_before_write(tuple_of(unknown)) == ledger_answer::ok &&
+         unknown.submission == 0 && !unknown.forgotten &&
+         unknown.failure.code != client_errc::invariant_broken && !back_dated(unknown);
+}
+
+void partition_core::resubmit(const waiting_recovery& asked, batch_queue& failed, instant now) {
   recover_command& command = *asked.command;
-  while (!failed_.empty() && failed_.front()->first_ordinal() < asked.held_to) {
-    batch* next = failed_.pop_front();
-    const bool certain = next->failure.fate == fate::not_written;
-    if (certain || command.options.allow_duplicates) {
-      next->resubmit(command.resubmitted_target, command.resubmitted, asked.held_to,
-                     now + settings_.delivery_timeout);
-      command.resubmitted += next->count();
-      unanswered_ += next->count();
-      open_.insert_by_order(*next);
+  const instant deadline = now + settings_.delivery_timeout;
+  bool at_front = open_.empty() || failed.empty() ||
+                  failed.front()->first_ordinal() < open_.front()->first_ordinal();
+  while (!failed.empty()) {
+    batch& next = *failed.pop_front();
+    // Attempts that were under way when it was given up have ended since.
+    const bool written = next.acknowledged_offset.has_value();
+    const bool unwritten = next.failure.fate == fate::not_written ||
+                           (!written && !next.attempts.doubted() &&
+                            next.failure.code != client_errc::invariant_broken);
+    const bool once_more = !written && !unwritten && !command.options.allow_duplicates &&
+                           at_front && old_tuple_is_safe(next);
+    at_front = at_front && (once_more || written);
+    if (written) {
+      settle_as_written(next, asked);
+    } else if (once_more) {
+      next.retry_under_old_tuple(command.resubmitted_target, command.resubmitted, asked.held_to,
+                                 deadline);
+      unfinished_.push_back(next);
+    } else if (unwritten || command.options.allow_duplicates) {
+      next.resubmit(command.resubmitted_target, command.resubmitted, asked.held_to, deadline);
+      open_.insert_by_order(next);
+    } else {
+      for (std::size_t i = 0; i < next.count(); ++i)
+        command.report.left_out.push_back(effects_.describe_failure(next, i));
+      drop(next);
       continue;
     }
-    for (std::size_t i = 0; i < next->count(); ++i)
-      command.report.left_out.push_back(effects_.describe_failure(*next, i));
-    effects_.release_budget(next->cost());
-    dispose(next);
+    command.resubmitted += next.count();
+    unanswered_ += next.count();
   }
-  newest_deadline_ = std::max(newest_deadline_, now + settings_.delivery_timeout);
+  newest_deadline_ = std::max(newest_deadline_, deadline);
   note_held_expiry();
-  return command.resubmitted;
+}
+
+/// An answer that came too late for its deadline: its records are told when the recovery is.
+void partition_core::settle_as_written(batch& late, const waiting_recovery& asked) {
+  std::uint64_t index = asked.command->resubmitted;
+  for (completion_entry& each : late.entries()) {
+    each.target = asked.command->resubmitted_target;
+    each.data = index++;
+    each.answered = false;
+  }
+  late.submission = asked.held_to;
+  late.enter(batch_state::delivered);
+  unfinished_.push_back(late);
 }
 
 // The end
+
+/// Also what is held behind a halt, in one order.
+void partition_core::hand_back_unsent(close_command& command) const {
+  std::vector<std::pair<std::uint64_t, owned_record>> unsent;
+  for (const batch_queue* queue : {&open_, &held_}) {
+    for (const batch* at = queue->front(); at != nullptr; at = batch_queue::after(*at)) {
+      std::vector<owned_record> records;
+      at->copy_records(records);
+      for (std::size_t i = 0; i < records.size(); ++i)
+        unsent.emplace_back(at->ordinal_of(i), std::move(records[i]));
+    }
+  }
+  std::stable_sort(unsent.begin(), unsent.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (auto& [ordinal, each] : unsent) command.unsent.push_back(std::move(each));
+}
 
 void partition_core::close(close_command* command) {
   if (gate_ == gate::closed) return;
@@ -163,11 +302,13 @@ void partition_core::close(close_command* command) {
     fail(next, {fate_of(next), client_errc::closed, next.last_cause, limit::close_deadline,
                 next.attempts.attempts()});
   }
-  while (!open_.empty()) {
-    batch& next = *open_.pop_front();
-    if (command != nullptr && next.attempts.attempts() == 0) next.copy_records(command->unsent);
-    fail(next, {fate::not_written, client_errc::closed, last_error_, limit::close_deadline,
-                next.attempts.attempts()});
+  if (command != nullptr) hand_back_unsent(*command);
+  for (batch_queue* queue : {&open_, &held_}) {
+    while (!queue->empty()) {
+      batch& next = *queue->pop_front();
+      fail(next, {fate::not_written, client_errc::closed, last_error_, limit::close_deadline,
+                  next.attempts.attempts()});
+    }
   }
   while (!failed_.empty()) {
     batch* kept = failed_.pop_front();
@@ -175,6 +316,10 @@ void partition_core::close(close_command* command) {
     dispose(kept);
   }
   held_expiry_.reset();
+  aside_expiry_.reset();
+  following_before_ = 0;
+  kept_bytes_ = 0;
+  keys_.clear();
   for (const waiting_recovery& asked : std::exchange(recoveries_, {})) {
     for (flush_barrier* barrier : barriers_)
       if (asked.held_to < barrier->ordinal) --barrier->left;

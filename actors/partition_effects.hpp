@@ -7,6 +7,7 @@
 
 #include "actors/instant.hpp"
 
+#include <partita/failure_handler.hpp>
 #include <partita/outcome.hpp>
 
 #include <chrono>
@@ -16,6 +17,7 @@
 #include <span>
 #include <string>
 #include <system_error>
+#include <vector>
 
 namespace partita::actors {
 
@@ -35,8 +37,22 @@ struct failure_facts {
   std::string detail{};  ///< in words: the broker's, or sizes
 };
 
+/// A failure as the application's handler sees it. Exactly one of `failed` and `refused` is set.
+struct failure_case {
+  const batch* failed = nullptr;
+  const record_node* refused = nullptr;  ///< it failed before it was buffered
+  const failure_facts& facts;
+  std::uint64_t ordinal = 0;         ///< of the first failed record
+  std::vector<const batch*> behind;  ///< records with greater ordinals, oldest first
+};
+
 class partition_effects {
  public:
+  /// Asks the application's failure handler, synchronously, before anything else happens (L6).
+  [[nodiscard]] virtual failure_verdict judge_failure(const failure_case& what) = 0;
+  /// It asked for what can not be done; the policy acts in its place.
+  virtual void verdict_was_impossible() = 0;
+
   // User code runs inside these four, synchronously (L6).
   virtual void complete_delivered(batch& done) = 0;
   virtual void complete_failed(batch& done, const failure_facts& facts) = 0;
@@ -64,7 +80,8 @@ class partition_effects {
   virtual void arm_timer(std::optional<instant> at) = 0;
   virtual void ask_producer_id() = 0;
   virtual void refresh_metadata() = 0;
-  virtual void halted(std::error_code cause) = 0;
+  /// These keys are halted now; none: the whole partition is.
+  virtual void halted(std::error_code cause, const std::vector<std::string>& keys) = 0;
   /// An answer contradicts what was sent (L9): counted and reported.
   virtual void contradicted() = 0;
 

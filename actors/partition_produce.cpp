@@ -55,6 +55,7 @@ void partition_actor::take_produced(control_command& asked) {
     PARTITA_ASSERT(node != nullptr);
     node->weight = fits ? static_cast<std::uint32_t>(cost) : 0;
     node->flags = fits ? 0 : static_cast<std::uint16_t>(client_errc::buffer_full);
+    node->key_hash = key_hash_of(view.key);
     node->target = target;
     node->data = tag++;
     node->timestamp_ms = owned.timestamp.time_since_epoch().count() != 0

@@ -30,7 +30,12 @@ struct partition_settings {
   duration retry_backoff = std::chrono::milliseconds(100);
   duration retry_backoff_max = std::chrono::seconds(1);
   int attempts_max = std::numeric_limits<int>::max();
-  failure_policy on_failure = failure_policy::halt_partition;
+  failure_policy on_failure = failure_policy::halt_key;
+  partita::while_halted while_halted = partita::while_halted::refuse;
+  bool has_failure_handler = false;
+  /// What failed and waits for recover() may take so much room; beyond that the whole partition
+  /// halts, so that it can not fill the memory of all (L8).
+  std::size_t kept_bytes_max = std::numeric_limits<std::size_t>::max();
   /// A batch whose newest record is older goes alone, and is not retried blindly while in doubt:
   /// the broker forgets producers by record timestamps (L10 c).
   std::chrono::milliseconds state_horizon = std::chrono::hours(1);

@@ -6,6 +6,9 @@
 #include "actors/batch_pool.hpp"
 #include "actors/budget.hpp"
 #include "actors/environment.hpp"
+#include "actors/event_hub.hpp"
+
+#include <partita/failure_handler.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -53,9 +56,12 @@ class partition_actor;
 struct producer_shared {
   explicit producer_shared(std::uint64_t memory_bytes) : room(memory_bytes) {}
 
-  budget room;         // synchronised by itself
-  batch_pool batches;  // synchronised by itself
-  log_sink log;        // constant after the start
+  budget room;            // synchronised by itself
+  batch_pool batches;     // synchronised by itself
+  log_sink log;           // constant after the start
+  event_hub events;       // synchronised by itself
+  failure_handler judge;  // constant after the start; null: the policy decides
+  std::atomic<std::uint64_t> impossible_verdicts{0};
   std::atomic<std::uint64_t> next_ticket{1};
   std::atomic<std::uint64_t> callback_exceptions{0};
   std::atomic<std::uint64_t> contradictions{0};

@@ -1,5 +1,6 @@
 #include "actors/record_node.hpp"
 
+#include "wire/crc32c.hpp"
 #include "wire/record_batch.hpp"
 
 #include <partita/contract.hpp>
@@ -26,6 +27,12 @@ constexpr bool lies_in_chunk(std::uint32_t tail_size) noexcept {
 
 }  // namespace
 
+std::uint32_t key_hash_of(const std::optional<std::string_view>& key) noexcept {
+  if (!key) return 0;
+  const std::uint32_t hash = wire::crc32c(std::as_bytes(std::span(key->data(), key->size())));
+  return hash == 0 ? 1 : hash;
+}
+
 record_node* allocate_record_node(std::uint32_t tail_size) noexcept {
   const std::size_t bytes = bytes_of(tail_size);
   void* memory = lies_in_chunk(tail_size) ? allocate_in_chunk(bytes) : std::malloc(bytes);
@@ -43,6 +50,7 @@ record_node* make_record_node(const record& what, std::uint32_t tail_size) noexc
   std::byte* const begin = node->writable_tail().data();
   const std::byte* const end = wire::encode_record_tail(what, begin);
   PARTITA_ASSERT(end == begin + tail_size, end - begin, tail_size);
+  node->key_hash = key_hash_of(what.key);
   return node;
 }
 

@@ -98,6 +98,8 @@ std::error_code topic_route::forward(record_node& node, const partition_table& t
   view.topic = name_;
   view_of(node, view, headers);
   const record_router::choice choice = router_->choose(view, node.tail_size, table);
+  if (choice.error == client_errc::partitioner_failed)
+    tell_key_failure(table, view.key, choice.error);
   if (choice.error != client_errc{}) return choice.error;
   node.partition = choice.partition.value;
   const auto index = static_cast<std::size_t>(choice.partition.value);
@@ -308,14 +310,38 @@ void topic_route::fail_waiting(std::error_code code, std::error_code cause, answ
   answer_taken(taken, failure_of(code, cause, limit::none), answer, context);
 }
 
-void topic_route::close(answer_function answer, void* context) {
+void topic_route::close(answer_function answer, void* context, std::vector<owned_record>* unsent) {
   {
     std::lock_guard lock(mutex_);
     closed_ = true;
   }
-  fail_waiting(client_errc::closed, {}, answer, context);
+  std::vector<command*> taken;
+  take_front(taken, [](const record_node&) { return true; });
+  if (unsent != nullptr)
+    for (const command* each : taken)
+      if (each->kind == command_kind::record && each->flags == 0)
+        unsent->push_back(copy_of(static_cast<const record_node&>(*each)));
+  answer_taken(taken, failure_of(client_errc::closed, {}, limit::none), answer, context);
   if (const partition_table* shown = table(); shown != nullptr && shown->drain != nullptr)
     shown->drain->close(failure_of(client_errc::closed, {}, limit::none));
+}
+
+owned_record topic_route::copy_of(const record_node& node) const {
+  record view;
+  std::vector<header> headers;
+  view_of(node, view, headers);
+  owned_record copy;
+  copy.topic = name_;
+  copy.partition = view.partition.value_or(partition_id());
+  if (view.key) copy.key.emplace(*view.key);
+  if (view.value) copy.value.emplace(*view.value);
+  for (const header& field : headers) {
+    owned_header kept{std::string(field.key), std::nullopt};
+    if (field.value) kept.value.emplace(*field.value);
+    copy.headers.push_back(std::move(kept));
+  }
+  copy.timestamp = *view.timestamp;
+  return copy;
 }
 
 topic_route& topic_routes::find(std::string_view topic, bool& is_new) {

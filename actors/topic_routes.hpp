@@ -32,6 +32,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -141,11 +142,12 @@ class topic_route {
   /// Answers all that waits.
   void fail_waiting(std::error_code code, std::error_code cause, answer_function answer,
                     void* context);
-  /// The same for good.
-  void close(answer_function answer, void* context);
+  /// The same for good. Copies of the records are appended to `unsent`, if it is wanted.
+  void close(answer_function answer, void* context, std::vector<owned_record>* unsent = nullptr);
 
  private:
   [[nodiscard]] std::error_code forward(record_node& node, const partition_table& table);
+  [[nodiscard]] owned_record copy_of(const record_node& node) const;
   [[nodiscard]] failed failure_of(std::error_code code, std::error_code cause,
                                   limit ended_by) const;
   /// Takes records off the front while `ends` says so, and barriers that then have nothing before
@@ -195,6 +197,11 @@ class topic_routes {
   mutable std::mutex mutex_;
   std::unordered_map<std::string, std::unique_ptr<topic_route>> routes_;
 };
+
+/// A record with this key failed without getting a partition: where the policy halts keys or
+/// partitions, the key is halted in each of them from here on. Nothing without a key.
+void tell_key_failure(const partition_table& table, const std::optional<std::string_view>& key,
+                      std::error_code code);
 
 /// Reads a node's key, value and headers back from its encoded tail. The views point into the node.
 void view_of(const record_node& node, record& out, std::vector<header>& headers);

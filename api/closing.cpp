@@ -75,7 +75,7 @@ void closing::deadline_passed() {
     deadline_passed_ = true;
   }
   auto unsent = unsent_records::make();
-  body_.fail_waiting_records();
+  body_.fail_waiting_records(never_routed_);
   for (const actors::partition_table::entry& each : body_.all_partitions()) {
     unsent->expect_one_more();
     auto* task = new close_partition_task;
@@ -89,6 +89,8 @@ void closing::unsent_gathered(std::vector<owned_record>& unsent) noexcept {
   {
     std::lock_guard lock(mutex_);
     report_.unsent = std::move(unsent);
+    report_.unsent.insert(report_.unsent.end(), std::make_move_iterator(never_routed_.begin()),
+                          std::make_move_iterator(never_routed_.end()));
     gathered_ = true;
   }
   finish_when_complete();

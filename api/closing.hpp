@@ -44,6 +44,7 @@ class closing {
   bool deadline_passed_ = false;
   bool gathered_ = false;
   close_report report_;
+  std::vector<owned_record> never_routed_;  // they waited for their topic's partitions
 };
 
 }  // namespace partita::detail

@@ -32,12 +32,6 @@ bool delivery_too_short(const config& c) {
 }
 
 constexpr config_rule rules[] = {
-    {"partita.failure.policy", "",
-     [](const config& c) {
-       return c.on_failure != failure_policy::skip &&
-              c.on_failure != failure_policy::halt_partition;
-     },
-     "this policy is not available yet; use halt_partition or skip"},
     {"acks", "enable.idempotence",
      [](const config& c) { return c.enable_idempotence && c.acks != acks::all; },
      "idempotence needs acks=all"},

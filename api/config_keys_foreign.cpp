@@ -36,7 +36,7 @@ constexpr config_key security(std::string_view name) {
 constexpr config_key rows[] = {
     // Producing
     only("enable.gapless.guarantee", "false",
-         "use partita.failure.policy=halt_partition, which halts one partition and can be "
+         "use on.failure=halt_partition, which halts one partition and can be "
          "recovered"),
     mapped("socket.timeout.ms", "request.timeout.ms bounds a request on both sides"),
     mapped("queue.buffering.backpressure.threshold",

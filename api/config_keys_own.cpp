@@ -3,6 +3,9 @@
 
 #include "api/config_binding.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace partita {
 namespace {
 
@@ -28,12 +31,13 @@ constexpr spelling<metadata_recovery> recovery_words[] = {
     {"rebootstrap", metadata_recovery::rebootstrap}, {"none", metadata_recovery::none}};
 constexpr spelling<partition_growth> growth_words[] = {
     {"keep", partition_growth::keep}, {"drain_first", partition_growth::drain_first}};
-// halt_key and fail_following parse, so that validate() can say that they are not available yet.
 constexpr spelling<failure_policy> policy_words[] = {
+    {"halt_key", failure_policy::halt_key},
     {"halt_partition", failure_policy::halt_partition},
     {"skip", failure_policy::skip},
-    {"halt_key", failure_policy::halt_key},
     {"fail_following", failure_policy::fail_following}};
+constexpr spelling<while_halted> while_halted_words[] = {{"refuse", while_halted::refuse},
+                                                         {"hold", while_halted::hold}};
 constexpr spelling<partitioner_kind> partitioner_words[] = {
     {"murmur2_random", partitioner_kind::murmur2_random},
     {"murmur2", partitioner_kind::murmur2},
@@ -81,6 +85,47 @@ struct debug_key {
     for (const std::string_view word : words)
       list += (list.empty() ? "" : ", ") + std::string(word);
     return list;
+  }
+};
+
+/// Policies by topic, "name:policy" separated by commas. Names can't hold either character.
+struct topic_policies_key {
+  static parse_result parse(producer_config& config, std::string_view text) {
+    std::map<std::string, topic_config> topics;
+    for (const std::string_view part : split(text, ',')) {
+      const std::string_view each = trimmed(part);
+      if (each.empty()) continue;
+      const std::size_t colon = each.find(':');
+      const std::string_view name = trimmed(each.substr(0, colon));
+      if (colon == std::string_view::npos || name.empty()) return parse_result::malformed;
+      const auto* found =
+          std::find_if(std::begin(policy_words), std::end(policy_words), [&](const auto& word) {
+            return equal_ignoring_case(word.name, trimmed(each.substr(colon + 1)));
+          });
+      if (found == std::end(policy_words)) return parse_result::malformed;
+      topics[std::string(name)].on_failure = found->value;
+    }
+    config.topics = std::move(topics);
+    return parse_result::ok;
+  }
+  static std::string print(const producer_config& config) {
+    std::string list;
+    for (const auto& [name, topic] : config.topics)
+      for (const auto& word : policy_words)
+        if (topic.on_failure == word.value)
+          list += (list.empty() ? "" : ", ") + name + ":" + std::string(word.name);
+    return list;
+  }
+  static bool in_bounds(const producer_config& config) {
+    return std::all_of(config.topics.begin(), config.topics.end(), [](const auto& each) {
+      const auto policy = each.second.on_failure;
+      const auto is_it = [&](const auto& word) { return word.value == policy; };
+      return !each.first.empty() && each.first.find_first_of(":,") == std::string::npos &&
+             (!policy || std::any_of(std::begin(policy_words), std::end(policy_words), is_it));
+    });
+  }
+  static std::string bounds() {
+    return "topic:policy, topic:policy, ... with the policies of on.failure";
   }
 };
 
@@ -142,9 +187,7 @@ constexpr config_key rows[] = {
         "enable.idempotence", "enable_idempotence",
         "no duplicates and no reordering by retries; never switched off silently"),
     known<word_key<&config::on_failure, policy_words>>(
-        "partita.failure.policy", "on_failure",
-        "what a failed record does to those behind it; halt_key and fail_following are not "
-        "available yet"),
+        "on.failure", "on_failure", "what a failed record does to those behind it"),
     known<number_key<&config::max_in_flight, 1, 1'000'000>>(
         "max.in.flight.requests.per.connection", "max_in_flight",
         "batches of one partition on their way; brokers remember five, so 5 is the limit with "
@@ -158,6 +201,11 @@ constexpr config_key rows[] = {
     known<bool_key<&config::new_producer_id_instead_of_bump>>(
         "partita.new.producer.id.instead.of.bump", "new_producer_id_instead_of_bump",
         "a partition that gives up a batch takes a new producer id instead of the next epoch"),
+    known<word_key<&config::while_halted, while_halted_words>>(
+        "while.halted", "while_halted",
+        "new records of what is halted: refused at once, or held in order until recover()"),
+    known<topic_policies_key>("on.failure.topics", "topics",
+                              "on.failure of single topics: orders:halt_partition, audit:skip"),
 
     // Which partition
     known<word_key<&config::partitioner, partitioner_words>>(
@@ -283,6 +331,7 @@ constexpr config_key rows[] = {
                                                 "syslog's levels; 6 is information, 7 is debug"),
 
     // Other names
+    alias("partita.failure.policy", "on.failure"),
     alias("metadata.broker.list", "bootstrap.servers"),
     alias("request.required.acks", "acks"),
     alias("max.in.flight", "max.in.flight.requests.per.connection"),

@@ -29,7 +29,11 @@ const char* client_text(client_errc code) noexcept {
     case client_errc::partitioner_failed:
       return "the partitioner returned no valid partition";
     case client_errc::halted:
-      return "the partition is halted after a failure";
+      return "its key or its partition is halted after a failure";
+    case client_errc::halt_requested:
+      return "the application asked for a halt";
+    case client_errc::earlier_failed:
+      return "a record before it failed, and its followers were to fail with it";
     case client_errc::aborted:
       return "taken out before it was sent";
     case client_errc::discarded:

@@ -128,6 +128,24 @@ operation<recovery_report> producer::recover(std::string_view topic, partition_i
                                                recover_request{how, {}, options.allow_duplicates});
 }
 
+operation<recovery_report> producer::recover(std::string_view topic, partition_id partition,
+                                             std::string_view key, recovery how,
+                                             recover_options options) {
+  return ask<recovery_report, recovery_report>(
+      *body_, topic, partition, recover_request{how, std::string(key), options.allow_duplicates});
+}
+
+operation<bool> producer::halt(std::string_view topic, partition_id partition) {
+  return ask<bool, control_done>(*body_, topic, partition, halt_request{});
+}
+
+operation<bool> producer::halt(std::string_view topic, partition_id partition,
+                               std::string_view key) {
+  return ask<bool, control_done>(*body_, topic, partition, halt_request{std::string(key)});
+}
+
 operation<producer_status> producer::status() { return body_->status(); }
+
+event_stream producer::events(std::size_t capacity) { return body_->events(capacity); }
 
 }  // namespace partita

@@ -45,8 +45,12 @@ class record_set final : public admission_waiter, public actors::completion_targ
       body_.admit_or_refuse(records[i], producer_body::track(options_, {this, i}));
   }
   void refuse_all(std::span<const record> records, client_errc code, limit ended_by) noexcept {
-    for (std::size_t i = 0; i < records.size(); ++i)
-      body_.answer_at_once(records[i], {this, i}, code, {}, ended_by);
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      if (ended_by == limit::admission_timeout)
+        body_.refuse_in_turn(records[i], {this, i}, code);
+      else
+        body_.answer_at_once(records[i], {this, i}, code, {}, ended_by);
+    }
   }
 
   void admitted() noexcept override {

@@ -59,6 +59,9 @@ bool valid_utf8(std::string_view text) noexcept {
   return true;
 }
 
+/// Of the buffer, at most, for what failed in one partition and waits for recover().
+constexpr std::size_t kept_share = 4;
+
 actors::partition_settings partition_settings_of(const producer_config& config) {
   actors::partition_settings settings;
   settings.required_acks = config.acks;
@@ -75,6 +78,9 @@ actors::partition_settings partition_settings_of(const producer_config& config) 
   settings.retry_backoff_max = config.retry_backoff_max;
   if (config.retries < settings.attempts_max) settings.attempts_max = config.retries + 1;
   settings.on_failure = config.on_failure;
+  settings.while_halted = config.while_halted;
+  settings.has_failure_handler = config.failure_handler != nullptr;
+  settings.kept_bytes_max = config.buffer_memory_bytes / kept_share;
   settings.state_horizon = config.state_horizon;
   settings.new_producer_id_on_bump = config.new_producer_id_instead_of_bump;
   return settings;
@@ -99,6 +105,8 @@ actors::metadata_settings metadata_settings_of(const producer_config& config) {
   settings.rebootstrap_trigger = config.metadata_rebootstrap_trigger;
   settings.auto_create_topics = config.allow_auto_create_topics;
   settings.partition = partition_settings_of(config);
+  for (const auto& [name, topic] : config.topics)
+    if (topic.on_failure) settings.on_failure_of.emplace(name, *topic.on_failure);
   settings.broker.connection = settings.connection;
   settings.broker.required_acks = config.acks;
   settings.broker.request_timeout = config.request_timeout;
@@ -127,6 +135,7 @@ producer_body::producer_body(const producer_config& config, environment_choice& 
   constexpr int debug_level = static_cast<int>(actors::log_level::debug);
   shared_.log = {config.log, config.log_context,
                  config.debug.empty() ? config.log_level : std::max(config.log_level, debug_level)};
+  shared_.judge = config.failure_handler;
   shared_.log(actors::log_level::notice, [&] { return partitioner_notice(config); });
   for (const std::string& line : settings_without_effect(config))
     shared_.log(actors::log_level::notice, [&] { return line; });
@@ -162,6 +171,7 @@ std::unique_ptr<actors::record_router> producer_body::make_router(void* self,
 producer_body::~producer_body() {
   shut_gate();
   runtime_->stop();
+  shared_.events.end();
   // The lanes first: their wheels let go of the line's timer.
   runtime_.reset();
   line_.reset();
@@ -189,8 +199,8 @@ std::vector<actors::partition_table::entry> producer_body::all_partitions() cons
   return all;
 }
 
-void producer_body::fail_waiting_records() {
-  for (actors::topic_route* route : routes_->all()) metadata_->close_route(*route);
+void producer_body::fail_waiting_records(std::vector<owned_record>& unsent) {
+  for (actors::topic_route* route : routes_->all()) metadata_->close_route(*route, &unsent);
 }
 
 void producer_body::shut_gate() noexcept {
@@ -262,27 +272,43 @@ actors::topic_route& producer_body::route_of(std::string_view topic) {
   return found;
 }
 
-/// A record that fails before it is buffered takes its turn in its partition, where one is known,
-/// so that the failure policy acts in order.
+/// What a refused record leaves: its key, for the choice of its partition and for the halt. Null:
+/// there is no room for that.
+actors::record_node* producer_body::refused_node(const record& what, bool needs_key) noexcept {
+  constexpr std::size_t key_bytes_max = 64 * 1024;
+  record left;
+  left.key = what.key;
+  const std::size_t size = wire::record_tail_size(left);
+  const std::uint64_t cost = actors::record_cost(size);
+  if (size <= key_bytes_max && shared_.room.try_take(cost)) {
+    actors::record_node* node = actors::make_record_node(left, static_cast<std::uint32_t>(size));
+    if (node != nullptr) return node;
+    shared_.room.give_back(cost);
+  }
+  if (needs_key) return nullptr;
+  actors::record_node* node = actors::allocate_record_node(0);
+  if (node == nullptr) return nullptr;
+  node->weight = 0;
+  node->key_hash = actors::key_hash_of(what.key);
+  return node;
+}
+
 void producer_body::refuse_in_turn(const record& what, actors::completion_slot slot,
                                    client_errc code) {
+  const limit ended_by =
+      code == client_errc::admission_timeout ? limit::admission_timeout : limit::none;
+  if (!valid_topic(what.topic)) return answer_at_once(what, slot, code, {}, ended_by);
   actors::topic_route& route = route_of(what.topic);
-  const actors::partition_table* table = route.table();
-  if (table == nullptr) return answer_at_once(what, slot, code);
-  const auto choice = route.router().choose(what, 0, *table);
-  if (choice.error != client_errc{}) return answer_at_once(what, slot, choice.error);
-  actors::record_node* node = actors::allocate_record_node(0);
-  if (node == nullptr) return answer_at_once(what, slot, code);
+  // In a route every node is paid for, because nothing else limits how many wait there.
+  actors::record_node* node = refused_node(what, route.table() == nullptr);
+  if (node == nullptr) return answer_at_once(what, slot, code, {}, ended_by);
   node->target = slot.target;
   node->data = slot.data;
-  node->weight = 0;
   node->flags = static_cast<std::uint16_t>(code);
   node->admitted_ns = now_ns();
-  node->partition = choice.partition.value;
-  const auto index = static_cast<std::size_t>(choice.partition.value);
-  if (table->partitions[index].handle.push(*node)) return;
-  actors::release_record_node(*node);
-  answer_at_once(what, slot, client_errc::closed);
+  node->timestamp_ms = wall_ms_at(node->admitted_ns);
+  node->partition = what.partition.value_or(partition_id()).value;
+  deliver(*node, what, route);
 }
 
 namespace {
@@ -417,9 +443,11 @@ class waiting_record final : public admission_waiter,
   }
   void refused(client_errc code) noexcept override {
     if (slot_.tracked != nullptr) static_cast<void>(slot_.tracked->leaves_line());
-    body_.answer_at_once(
-        what_, slot_, code, {},
-        code == client_errc::admission_timeout ? limit::admission_timeout : limit::none);
+    // Who waits behind it may get room a moment later, so its failure has to be in force by then.
+    if (code == client_errc::admission_timeout)
+      body_.refuse_in_turn(what_, slot_, code);
+    else
+      body_.answer_at_once(what_, slot_, code);
     delete this;
   }
 
@@ -529,6 +557,8 @@ client_errc producer_body::queue(actors::record_node& node, const record& what,
     }
   }
   const auto choice = route.router().choose(what, node.tail_size, *table);
+  if (choice.error == client_errc::partitioner_failed)
+    actors::tell_key_failure(*table, what.key, choice.error);
   if (choice.error != client_errc{}) return choice.error;
   node.partition = choice.partition.value;
   const auto index = static_cast<std::size_t>(choice.partition.value);

@@ -59,6 +59,7 @@ class producer_body {
   operation<tally> flush_partition(std::string_view topic, partition_id partition);
   operation<close_report> close(std::chrono::milliseconds deadline);
   operation<producer_status> status();
+  event_stream events(std::size_t capacity);
 
   /// Sends a control request to a partition. False: there is no such partition.
   bool control(std::string_view topic, partition_id partition,
@@ -72,8 +73,9 @@ class producer_body {
   void shut_gate() noexcept;
   [[nodiscard]] actors::instant now() const noexcept { return clock_->now(); }
   [[nodiscard]] std::vector<actors::partition_table::entry> all_partitions() const;
-  /// Answers the records that wait for their topic's partitions: closed.
-  void fail_waiting_records();
+  /// Answers the records that wait for their topic's partitions: closed. They are appended to
+  /// `unsent`, topic by topic, in order.
+  void fail_waiting_records(std::vector<owned_record>& unsent);
 
   /// Paid for: encodes and queues it.
   void admit(const record& what, std::uint32_t tail_size, actors::completion_slot slot) noexcept;
@@ -84,6 +86,9 @@ class producer_body {
   void give_back_room(std::uint64_t bytes) noexcept { shared_.room.give_back(bytes); }
   void answer_at_once(const record& what, actors::completion_slot slot, client_errc code,
                       std::error_code cause = {}, limit ended_by = limit::none);
+  /// It fails before it is buffered, and takes its turn in its partition, so that the failure
+  /// policy acts in order.
+  void refuse_in_turn(const record& what, actors::completion_slot slot, client_errc code);
 
  private:
   /// Checks that need no room.
@@ -94,7 +99,7 @@ class producer_body {
   [[nodiscard]] client_errc judge(const record& what, std::uint32_t tail_size,
                                   std::uint64_t cost) const noexcept;
   void refuse(const record& what, actors::completion_slot slot, client_errc code);
-  void refuse_in_turn(const record& what, actors::completion_slot slot, client_errc code);
+  actors::record_node* refused_node(const record& what, bool needs_key) noexcept;
   void deliver(actors::record_node& node, const record& what, actors::topic_route& route) noexcept;
   [[nodiscard]] std::int64_t now_ns() const noexcept;
   [[nodiscard]] std::int64_t wall_ms_at(std::int64_t steady_ns) const noexcept;

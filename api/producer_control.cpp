@@ -3,6 +3,7 @@
 
 #include "actors/broker_actor.hpp"
 #include "actors/partition_actor.hpp"
+#include "api/event_queue.hpp"
 #include "api/gathering.hpp"
 
 #include <partita/contract.hpp>
@@ -220,6 +221,7 @@ operation<producer_status> producer_body::status() {
     value.buffered_bytes = shared_.room.taken();
     value.buffer_memory_bytes = shared_.room.capacity();
     value.callback_exceptions = shared_.callback_exceptions.load();
+    value.impossible_verdicts = shared_.impossible_verdicts.load();
     value.contradictions = shared_.contradictions.load();
     value.slow_callbacks = shared_.slow_callbacks.load();
     value.rebootstraps = shared_.rebootstraps.load();
@@ -228,6 +230,13 @@ operation<producer_status> producer_body::status() {
     state->release();
   });
   return result;
+}
+
+event_stream producer_body::events(std::size_t capacity) {
+  PARTITA_EXPECTS(capacity > 0);
+  auto queue = std::make_shared<event_queue>(capacity);
+  shared_.events.add(queue);
+  return event_stream(queue);
 }
 
 }  // namespace partita::detail

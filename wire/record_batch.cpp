@@ -33,6 +33,34 @@ std::byte* put_stamp(std::byte* out, const batch_stamp& stamp) noexcept {
   return put_integer(out, stamp.base.value);
 }
 
+struct header_facts {
+  std::size_t size;  // of the whole batch
+  std::int16_t attributes;
+  std::int32_t count;
+  std::int64_t base_timestamp;
+  std::int64_t max_timestamp;
+  batch_stamp stamp;
+};
+
+/// The checksum is left out.
+std::array<std::byte, batch_header_size> header_of(const header_facts& facts) {
+  std::array<std::byte, batch_header_size> header{};
+  std::byte* out = header.data();
+  out = put_integer<std::int64_t>(out, 0);
+  out = put_integer(out, static_cast<std::int32_t>(facts.size - length_position - 4));
+  out = put_integer<std::int32_t>(out, -1);
+  *out++ = std::byte{2};
+  out = put_integer<std::uint32_t>(out, 0);
+  out = put_integer(out, facts.attributes);
+  out = put_integer(out, facts.count - 1);
+  out = put_integer(out, facts.base_timestamp);
+  out = put_integer(out, facts.max_timestamp);
+  out = put_stamp(out, facts.stamp);
+  out = put_integer(out, facts.count);
+  PARTITA_ASSERT(out == header.data() + header.size());
+  return header;
+}
+
 /// Room for the header, which is written when all of it is known.
 void append_blank_header(segment_chain& bytes) {
   std::byte* const header = bytes.prepare(batch_header_size);
@@ -76,23 +104,10 @@ std::byte* encode_record_tail(const record& source, std::byte* out) noexcept {
 }
 
 void sealed_batch::write_header(bool transactional) {
-  std::array<std::byte, batch_header_size> header{};
   const auto attributes =
       static_cast<std::int16_t>(static_cast<int>(codec_) | (transactional ? transactional_bit : 0));
-  std::byte* out = header.data();
-  out = put_integer<std::int64_t>(out, 0);
-  out = put_integer(out, static_cast<std::int32_t>(bytes_.size() - length_position - 4));
-  out = put_integer<std::int32_t>(out, -1);
-  *out++ = std::byte{2};
-  out = put_integer<std::uint32_t>(out, 0);
-  out = put_integer(out, attributes);
-  out = put_integer(out, count_ - 1);
-  out = put_integer(out, base_timestamp_);
-  out = put_integer(out, max_timestamp_);
-  out = put_stamp(out, stamp_);
-  out = put_integer(out, count_);
-  PARTITA_ASSERT(out == header.data() + header.size());
-  bytes_.patch(0, header);
+  bytes_.patch(
+      0, header_of({bytes_.size(), attributes, count_, base_timestamp_, max_timestamp_, stamp_}));
 }
 
 void sealed_batch::write_checksum() {
@@ -119,6 +134,15 @@ batch_builder::batch_builder(segment_pool* pool) : bytes_(pool) {}
 void batch_builder::start(std::int64_t timestamp_ms) {
   base_timestamp_ = max_timestamp_ = timestamp_ms;
   append_blank_header(bytes_);
+}
+
+std::vector<std::byte> batch_builder::preview() const {
+  PARTITA_EXPECTS(count_ > 0, count_);
+  std::vector<std::byte> flat = bytes_.flatten();
+  const auto header =
+      header_of({flat.size(), 0, count_, base_timestamp_, max_timestamp_, batch_stamp::none()});
+  std::memcpy(flat.data(), header.data(), header.size());
+  return flat;
 }
 
 sealed_batch batch_builder::seal(const batch_stamp& stamp, codec which, int level,

@@ -26,6 +26,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace partita::wire {
 
@@ -122,6 +123,10 @@ class batch_builder {
   /// may be used again. A codec that fails leaves the batch uncompressed.
   [[nodiscard]] sealed_batch seal(const batch_stamp& stamp, codec which = codec::none,
                                   int level = 0, bool transactional = false);
+
+  /// A copy of the batch as it is now, for a record_reader that skips the checksum: uncompressed,
+  /// without a stamp. Not of an empty batch.
+  [[nodiscard]] std::vector<std::byte> preview() const;
 
  private:
   static constexpr std::size_t batch_size_limit = 0x7fff0000;

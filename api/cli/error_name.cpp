@@ -30,6 +30,10 @@ const char* client_name(client_errc code) noexcept {
       return "partitioner_failed";
     case client_errc::halted:
       return "halted";
+    case client_errc::halt_requested:
+      return "halt_requested";
+    case client_errc::earlier_failed:
+      return "earlier_failed";
     case client_errc::aborted:
       return "aborted";
     case client_errc::discarded:

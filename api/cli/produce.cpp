@@ -22,6 +22,8 @@ exit_code produce(const produce_options& options) {
                                                     : progress_display::suitable());
   if (const std::string reason = check(options); !reason.empty()) return fail(display, reason);
   producer_config config;
+  // As --on-error says. Lines of a file often have no keys, and their order counts all the same.
+  config.on_failure = failure_policy::halt_partition;
   if (const std::string reason = load_config(options.connection, config, display); !reason.empty())
     return fail(display, reason);
   log_to(config, display);

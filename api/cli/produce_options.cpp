@@ -95,9 +95,8 @@ void add_produce_options(CLI::App& command, produce_options& into) {
       .add_option_function<std::string>(
           "--on-error",
           [&into](const std::string& word) {
-            into.connection.settings.push_back({"partita.failure.policy",
-                                                word == "halt" ? "halt_partition" : "skip",
-                                                "--on-error"});
+            into.connection.settings.push_back(
+                {"on.failure", word == "halt" ? "halt_partition" : "skip", "--on-error"});
           },
           "halt (default): nothing passes a failed record of its partition; skip: it fails alone")
       ->check(CLI::IsMember({"halt", "skip"}));

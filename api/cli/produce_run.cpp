@@ -42,7 +42,6 @@ void produce_run::show_progress() {
 
 run_summary produce_run::run(const producer_config& config) {
   producer_ = std::make_unique<producer>(config);
-  halts_ = config.on_failure == failure_policy::halt_partition;
   read_all();
   flush();
   run_summary summary;
@@ -169,7 +168,8 @@ admission produce_run::offer(const record& what, delivery_ledger::topic_entry& t
     const admission answer = producer_->try_produce(
         what, [entry](const outcome& result) { entry->ledger->answered(*entry, result); });
     if (answer != admission::full) return answer;
-    if (something_is_halted()) {
+    look_for_halts();
+    if (stuck_) {
       // Failed records keep their room for a recovery that does not come: waiting would not end.
       display_.say("partita: stopped reading: a halted partition leaves no room in buffer.memory");
       ending_ = ending::halted;
@@ -185,8 +185,23 @@ admission produce_run::offer(const record& what, delivery_ledger::topic_entry& t
   }
 }
 
-bool produce_run::something_is_halted() const {
-  return halts_ && !ledger_.counts().all_delivered();
+/// Asks which partitions or keys are halted, once at a time, and only when something failed. What
+/// is held or kept for a recovery makes no room; while anything else is under way it is worth
+/// waiting.
+void produce_run::look_for_halts() {
+  if (stuck_ || ledger_.counts().all_delivered() || looking_.exchange(true)) return;
+  producer_->status().then([this](const producer_status& told) {
+    bool halted = false;
+    bool moving = false;
+    for (const partition_status& each : told.partitions) {
+      halted = halted || each.state == partition_state::halted || each.halted_keys > 0;
+      moving = moving || each.buffered_records > each.held_records;
+    }
+    looking_ = false;
+    if (!halted || moving) return;
+    stuck_ = true;
+    waker_.wake();
+  });
 }
 
 void produce_run::after_answer(void* self) noexcept {
@@ -201,7 +216,7 @@ void produce_run::flush() {
     waker_.wake();
   };
   // What is held behind a halt would only wait for its deadline.
-  bool closing = waker_.interrupts() > 0 || something_is_halted();
+  bool closing = waker_.interrupts() > 0 || stuck_;
   if (closing)
     producer_->close(options_.interrupt_timeout).then(wake_when_done);
   else
@@ -209,7 +224,8 @@ void produce_run::flush() {
   while (!flushed_ && waker_.interrupts() < 2) {
     show_progress();
     waker_.wait(-1, display_.interval());
-    if (!closing && (waker_.interrupts() > 0 || something_is_halted())) {
+    if (!closing) look_for_halts();
+    if (!closing && (waker_.interrupts() > 0 || stuck_)) {
       closing = true;
       flushed_ = false;
       producer_->close(options_.interrupt_timeout).then(wake_when_done);
@@ -231,8 +247,9 @@ void produce_run::ask_why(run_facts& facts, run_summary& summary) {
     waker_.wait(-1, 100ms);
   if (!status_told_) return;
   const producer_status& status = status_;
-  facts.halted = std::any_of(status.partitions.begin(), status.partitions.end(),
-                             [](const auto& at) { return at.state == partition_state::halted; });
+  facts.halted = std::any_of(
+      status.partitions.begin(), status.partitions.end(),
+      [](const auto& at) { return at.state == partition_state::halted || at.halted_keys > 0; });
   if (is_unreachable(status.metadata_error))
     summary.unreachable = status.metadata_error_text.empty() ? status.metadata_error.message()
                                                              : status.metadata_error_text;

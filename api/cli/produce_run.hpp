@@ -57,7 +57,7 @@ class produce_run {
   [[nodiscard]] admission offer(const record& what, delivery_ledger::topic_entry& topic);
   static void after_answer(void* self) noexcept;
   void flush();
-  [[nodiscard]] bool something_is_halted() const;
+  void look_for_halts();
   void ask_why(run_facts& facts, run_summary& summary);
   void show_progress();
   [[nodiscard]] std::chrono::milliseconds elapsed() const;
@@ -75,7 +75,9 @@ class produce_run {
   producer_status status_;
   ending ending_ = ending::none;
   bool bad_input_ = false;
-  bool halts_ = false;  // a failed record halts its partition, and this program never recovers one
+  /// This program never recovers what is halted: nothing is left but what waits for that.
+  std::atomic<bool> stuck_{false};
+  std::atomic<bool> looking_{false};
   std::uint64_t accepted_ = 0;
   std::uint64_t bad_lines_ = 0;
   std::vector<header> headers_;

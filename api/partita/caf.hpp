@@ -1,11 +1,11 @@
 // Optional: partita for CAF actors. Requests, answers and delivery reports as messages.
 //
-// A partition's handle understands pause_request, resume_request, recover_request, flush_request,
-// status_request, produce_request and subscribe_request. They are processed in one order with
-// everything else that happens to the partition. `request()` is answered with control_done,
-// partition_status, tally or recovery_report, or with a caf::error (see to_error_code()); a plain
-// send is answered by a plain message, control_failure in place of an error. Outcomes of records
-// come as delivery_report, one message per run of a batch.
+// A partition's handle understands pause_request, resume_request, halt_request, recover_request,
+// flush_request, status_request, produce_request, subscribe_request and unsubscribe_request. They
+// are processed in one order with everything else that happens to the partition. `request()` is
+// answered with control_done, partition_status, tally or recovery_report, or with a caf::error (see
+// to_error_code()); a plain send is answered by a plain message, control_failure in place of an
+// error. Outcomes of records come as delivery_report, one message per run of a batch.
 //
 // The handle belongs to an actor system of ours: it runs on our lanes, whoever sends. An exit
 // message does not end it. Messages can't be sent over the network.
@@ -47,11 +47,13 @@ inline constexpr caf::atom_value caf_broker_category = caf::atom("kafka");
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(::partita::pause_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(::partita::resume_request)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(::partita::halt_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(::partita::recover_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(::partita::flush_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(::partita::status_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(::partita::produce_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(::partita::subscribe_request)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(::partita::unsubscribe_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(::partita::control_done)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(::partita::control_failure)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(::partita::partition_status)

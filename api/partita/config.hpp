@@ -15,6 +15,7 @@
 #pragma once
 
 #include <partita/error.hpp>
+#include <partita/failure_handler.hpp>
 #include <partita/failure_policy.hpp>
 #include <partita/fwd.hpp>
 
@@ -22,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -63,6 +65,11 @@ enum class dns_lookup : std::uint8_t {
 /// What to do when no known broker can be asked for metadata any more (KIP-899).
 enum class metadata_recovery : std::uint8_t { none, rebootstrap };
 
+/// What a topic has of its own.
+struct topic_config {
+  std::optional<failure_policy> on_failure{};  ///< absent: the producer's
+};
+
 struct producer_config {
   using milliseconds = std::chrono::milliseconds;
 
@@ -76,7 +83,7 @@ struct producer_config {
   // What is promised
   partita::acks acks = partita::acks::all;
   bool enable_idempotence = true;
-  failure_policy on_failure = failure_policy::halt_partition;
+  failure_policy on_failure = failure_policy::halt_key;
   int max_in_flight = 5;  ///< batches of one partition; without idempotence one at a time is sent
   int retries = std::numeric_limits<int>::max();
   /// Records whose timestamp is older are sent one batch at a time, because a broker forgets a
@@ -84,6 +91,10 @@ struct producer_config {
   milliseconds state_horizon = std::chrono::hours{1};
   /// A partition that gives up a batch takes a new producer id instead of the next epoch.
   bool new_producer_id_instead_of_bump = false;
+  partita::while_halted while_halted = partita::while_halted::refuse;
+  std::map<std::string, topic_config> topics{};  ///< by name, where they differ
+  /// Decides failure by failure (<partita/failure_handler.hpp>). Null: on_failure alone decides.
+  partita::failure_handler failure_handler{};
 
   // Which partition
   partitioner_kind partitioner = partitioner_kind::murmur2_random;
@@ -107,7 +118,7 @@ struct producer_config {
 
   // How much memory
   std::size_t buffer_memory_bytes = 64 * 1024 * 1024;
-  int buffer_records_max = 0;  ///< 0: bytes are the only limit
+  int buffer_records_max = 0;              ///< 0: bytes are the only limit
   std::size_t partition_memory_bytes = 0;  ///< of the above, for one partition; 0: all of it
 
   // How long to wait

@@ -25,8 +25,14 @@ struct pause_request {
 /// Ends a pause.
 struct resume_request {};
 
-/// Ends a halt. A key is for halts of keys, which come later; without one: the whole partition.
-/// Answered with a recovery_report.
+/// Halts a key, or without one the whole partition, as a failure does: what is not yet on its way
+/// does not pass until it is recovered.
+struct halt_request {
+  std::optional<std::string> key{};
+};
+
+/// Ends the halt of a key; without one the halt of the partition and of all its keys. Answered with
+/// a recovery_report.
 struct recover_request {
   recovery how = recovery::resubmit;
   std::optional<std::string> key{};
@@ -45,8 +51,10 @@ struct produce_request {
   std::uint64_t first_tag = 0;
 };
 
-/// Asks for partition_event messages.
+/// Asks for partition_event messages. The subscription ends with the subscriber.
 struct subscribe_request {};
+/// Ends it before.
+struct unsubscribe_request {};
 
 /// The answer to what has nothing else to say.
 struct control_done {};
@@ -58,6 +66,8 @@ struct partition_event {
   std::string topic;
   partition_id partition;
   std::error_code code{};
+  /// halted, resumed: the keys; none: the whole partition.
+  std::vector<std::string> keys{};
 };
 
 /// One record's answer within a delivery_report.

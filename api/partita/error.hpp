@@ -21,7 +21,9 @@ enum class client_errc {
   invalid_header,          ///< header key is not valid UTF-8
   invalid_timestamp,       ///< negative
   partitioner_failed,      ///< the user's partitioner returned no valid partition
-  halted,                  ///< the partition is halted after a failure; see cause
+  halted,                  ///< its key or its partition is halted after a failure; see cause
+  halt_requested,          ///< as a cause of `halted`: the application called halt()
+  earlier_failed,          ///< a record before it failed, and the policy is fail_following
   aborted,                 ///< pause(abort_buffered) or purge took it out before it was sent
   discarded,               ///< recover(discard)
   handed_back,             ///< recover(take) or close() handed the record back

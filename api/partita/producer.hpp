@@ -8,6 +8,7 @@
 
 #include <partita/completion.hpp>
 #include <partita/config.hpp>
+#include <partita/events.hpp>
 #include <partita/operation.hpp>
 #include <partita/outcome.hpp>
 #include <partita/produce_operation.hpp>
@@ -123,11 +124,24 @@ class producer {
                         pause_mode mode = pause_mode::hold);
   operation<bool> resume(std::string_view topic, partition_id partition);
 
-  /// Ends the halt of a partition.
+  /// Ends the halt of a partition, and of all keys that are halted in it.
   [[nodiscard]] operation<recovery_report> recover(std::string_view topic, partition_id partition,
                                                    recovery how, recover_options options = {});
+  /// Ends the halt of one key. If it is not halted the report says so and nothing changes.
+  [[nodiscard]] operation<recovery_report> recover(std::string_view topic, partition_id partition,
+                                                   std::string_view key, recovery how,
+                                                   recover_options options = {});
+  /// Halts a partition as a failure does: what is not yet on its way does not pass until it is
+  /// recovered. False: there is no such partition. If it is halted already nothing changes.
+  operation<bool> halt(std::string_view topic, partition_id partition);
+  /// The same for one key.
+  operation<bool> halt(std::string_view topic, partition_id partition, std::string_view key);
 
   [[nodiscard]] operation<producer_status> status();
+
+  /// What happens to all partitions from now on. Holds at most `capacity` events that were not
+  /// read.
+  [[nodiscard]] event_stream events(std::size_t capacity = 1024);
 
   /// For the library's optional headers.
   [[nodiscard]] detail::producer_body& body() noexcept { return *body_; }

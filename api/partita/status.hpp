@@ -15,9 +15,16 @@ enum class partition_state : std::uint8_t {
   starting,    ///< waits for a producer id
   leaderless,  ///< no leader is known
   paused,      ///< by pause()
-  halted,      ///< by a failure; waits for recover()
+  halted,      ///< as a whole, by a failure or halt(); waits for recover(). Halted keys alone do
+               ///< not show here: see partition_status::halted_keys
   fencing,  ///< a sent batch was given up; waits for the last attempts to end, then bumps its epoch
   closing,
+};
+
+/// A key of which nothing passes until it is recovered.
+struct halted_key_status {
+  std::string key;  ///< its first 1024 bytes
+  std::error_code cause;
 };
 
 /// One partition at one moment of its own order of commands.
@@ -35,6 +42,10 @@ struct partition_status {
   int batches_in_flight = 0;
   int batches_in_doubt = 0;
   std::uint64_t failed_records_kept = 0;  ///< wait for recover()
+  std::uint64_t held_records = 0;         ///< not sent because of a halt; wait for recover()
+  std::error_code halt_cause;             ///< of the partition's halt; empty: it is not halted
+  std::uint64_t halted_keys = 0;
+  std::vector<halted_key_status> some_halted_keys;  ///< at most ten of them
   std::uint32_t epoch_bumps = 0;
   partita::offset last_offset;  ///< highest acknowledged offset
   tally answered;
@@ -59,6 +70,7 @@ struct producer_status {
   std::uint64_t buffered_bytes = 0;
   std::uint64_t buffer_memory_bytes = 0;
   std::uint64_t callback_exceptions = 0;  ///< thrown by user code and swallowed
+  std::uint64_t impossible_verdicts = 0;  ///< of the failure handler; the policy acted instead
   std::uint64_t contradictions = 0;       ///< answers that contradict what was sent (L9)
   std::uint64_t slow_callbacks = 0;       ///< runs of user code that held a lane up for 100 ms
   std::uint64_t rebootstraps = 0;  ///< starts from bootstrap.servers after the first (KIP-899)

@@ -5,6 +5,7 @@
 
 #include <partita/caf.hpp>
 
+#include <caf/exit_reason.hpp>
 #include <caf/actor_cast.hpp>
 #include <caf/sec.hpp>
 
@@ -41,6 +42,17 @@ class answering_body final : public actor_body {
   void answer(control_command& asked, const resume_request&) {
     asked.answer(make_error_code(client_errc::halted));
   }
+  /// An error unless somebody still listens.
+  void answer(control_command& asked, const halt_request&) {
+    if (subscribed_ == nullptr || subscribed_->ended())
+      asked.answer(make_error_code(client_errc::closed));
+    else
+      asked.answer(control_done{});
+  }
+  void answer(control_command& asked, const unsubscribe_request&) {
+    if (subscribed_ != nullptr && subscribed_->same_receiver(*asked.events)) subscribed_.reset();
+    asked.answer(control_done{});
+  }
   void answer(control_command& asked, const recover_request& request) {
     recovery_report result;
     result.discarded = request.how == recovery::discard ? 9 : 0;
@@ -54,6 +66,7 @@ class answering_body final : public actor_body {
   }
   void answer(control_command& asked, const subscribe_request&) {
     asked.answer(control_done{});
+    subscribed_ = asked.events;
     asked.events->on_event({.change = partition_change::halted, .topic = "orders"});
   }
   void answer(control_command& asked, const produce_request& request) {
@@ -65,6 +78,8 @@ class answering_body final : public actor_body {
     complete_all(entries, delivered_run{.partition = 7, .base_offset = 100}, observer);
     asked.answer(control_done{});
   }
+
+  std::shared_ptr<partition_event_sink> subscribed_;
 };
 
 class ActorBridge : public testing::Test {
@@ -159,6 +174,32 @@ TEST_F(ActorBridge, EventsComeAsMessages) {
 
   next<control_done>();
   EXPECT_EQ(next<partition_event>().change, partition_change::halted);
+}
+
+TEST_F(ActorBridge, ASubscriptionEndsWhenItsOwnerAsks) {
+  foreign_system other;
+  outside.send(handle, subscribe_request{});
+  next<control_done>();
+  next<partition_event>();
+
+  other.send(handle, unsubscribe_request{});
+  other.receiver().take();
+  ask<control_done>(handle, halt_request{});  // somebody else's request changes nothing
+  ask<control_done>(handle, unsubscribe_request{});
+
+  EXPECT_EQ(refused(handle, halt_request{}), client_errc::closed);
+}
+
+TEST_F(ActorBridge, ASubscriptionEndsWithItsOwner) {
+  foreign_system other;
+  other.send(handle, subscribe_request{});
+  other.receiver().take();
+  other.receiver().take();
+  ask<control_done>(handle, halt_request{});
+
+  other.receiver().cleanup(caf::make_error(caf::exit_reason::kill), nullptr);
+
+  EXPECT_EQ(refused(handle, halt_request{}), client_errc::closed);
 }
 
 TEST_F(ActorBridge, AfterTheStopRequestsAreRefusedAndRecordsReportedNotWritten) {

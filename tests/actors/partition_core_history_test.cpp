@@ -84,13 +84,21 @@ class history : public partition_bench {
   void produce_some(int count) {
     for (int i = 0; i < count; ++i) {
       admitted_[next_number_] = now;
-      produce(1);
+      if (keys == 1)
+        produce(1);
+      else
+        produce_keyed(key_of(next_number_));
     }
+  }
+  /// With more than one key, order is kept and halts hold for each key.
+  int keys = 1;
+  [[nodiscard]] std::string key_of(int number) const {
+    return keys == 1 ? "" : "k" + std::to_string(number * 7 / 3 % keys);
   }
 
   void produce_too_large() {
     admitted_[next_number_] = now;
-    produce_failed(client_errc::record_too_large);
+    produce_failed(client_errc::record_too_large, key_of(next_number_));
   }
 
   bool send_frame() {
@@ -102,6 +110,12 @@ class history : public partition_bench {
     const frame& out = wire.back();
     if (was_halted) {
       EXPECT_LT(out.records.front(), halted_at_) << "it passed a halt";
+    }
+    for (const int each : out.records) {
+      const auto halted = halted_keys_.find(key_of(each));
+      if (halted != halted_keys_.end()) {
+        EXPECT_LT(each, halted->second) << "it passed the halt of its key";
+      }
     }
     handed_over_.insert(out.records.begin(), out.records.end());
     check_tuple(*sent);
@@ -147,6 +161,7 @@ class history : public partition_bench {
   recovery_run& recover_noted(recovery how) {
     note("recover " + std::to_string(static_cast<int>(how)));
     if (status().state == partition_state::halted) recovered_below_ = next_number_;
+    halted_keys_.clear();
     return recover(how);
   }
   void grant_if_asked() {
@@ -163,7 +178,8 @@ class history : public partition_bench {
     resume();
     for (int round = 0; round < 400 && answered() < static_cast<std::size_t>(next_number_);
          ++round) {
-      if (status().state == partition_state::halted) recover_noted(recovery::resubmit);
+      if (status().state == partition_state::halted || status().halted_keys > 0)
+        recover_noted(recovery::resubmit);
       grant_if_asked();
       while (send_frame()) {
       }
@@ -181,11 +197,12 @@ class history : public partition_bench {
     while (!stragglers.empty()) execute_straggler();
     EXPECT_EQ(contradictions, 0);
     std::map<int, std::vector<std::int64_t>> found;
-    int before = -1;
+    std::map<std::string, int> before;
     for (std::size_t at = 0; at < broker.log.size(); ++at) {
       found[broker.log[at]].push_back(static_cast<std::int64_t>(at));
-      EXPECT_LT(before, broker.log[at]) << "out of order, or twice, at offset " << at;
-      before = broker.log[at];
+      int& last = before.try_emplace(key_of(broker.log[at]), -1).first->second;
+      EXPECT_LT(last, broker.log[at]) << "out of order, or twice, at offset " << at;
+      last = broker.log[at];
     }
     for (const auto& [number, what] : last_told_) {
       const auto& places = found[number];
@@ -213,13 +230,18 @@ class history : public partition_bench {
  protected:
   void on_told(int number, const std::string& what) override {
     if (const auto before = last_told_.find(number); before != last_told_.end()) {
-      EXPECT_TRUE(before->second.starts_with("not_written")) << "resubmitted: " << before->second;
+      // What was unknown may be settled either way by an answer that comes after its deadline.
+      EXPECT_FALSE(before->second.starts_with("delivered"))
+          << "resubmitted: " << before->second << ", then " << what;
     } else if (what.find("closed") == std::string::npos) {
       EXPECT_LE(now, admitted_[number] + settings.delivery_timeout) << "told after its deadline";
     }
     last_told_[number] = what;
+    const auto halted = halted_keys_.find(key_of(number));
+    if (halted != halted_keys_.end() && !what.starts_with("delivered"))
+      halted->second = std::min(halted->second, number);
     if (what.starts_with("delivered") || status().state != partition_state::halted) return;
-    for (const char* by_command : {"halted", "aborted", "handed_back", "closed"})
+    for (const char* by_command : {"halted", "aborted", "handed_back", "closed", "earlier_failed"})
       if (what.find(by_command) != std::string::npos) return;
     // A failure that a waiting recovery collects halts nothing more.
     const bool recovers = std::any_of(recoveries_.begin(), recoveries_.end(),
@@ -227,9 +249,11 @@ class history : public partition_bench {
     if (recovers && number < recovered_below_) return;
     halted_at_ = std::min(halted_at_, number);
   }
-  void halted(std::error_code cause) override {
-    halted_at_ = std::numeric_limits<int>::max();
-    partition_bench::halted(cause);
+  void halted(std::error_code cause, const std::vector<std::string>& halted) override {
+    if (halted.empty()) halted_at_ = std::numeric_limits<int>::max();
+    // The records that failed are told right after, and say from where on.
+    for (const std::string& each : halted) halted_keys_[each] = std::numeric_limits<int>::max();
+    partition_bench::halted(cause, halted);
   }
 
  private:
@@ -252,6 +276,7 @@ class history : public partition_bench {
            std::map<std::int32_t, std::pair<std::int32_t, std::uint32_t>>>
       tuples_;
   int halted_at_ = std::numeric_limits<int>::max();
+  std::map<std::string, int> halted_keys_;  // from which number on
   int recovered_below_ = 0;
   std::int64_t next_id_ = 1000;
 };
@@ -420,7 +445,8 @@ class random_history : public history {
 
 partition_settings random_settings(std::mt19937_64& random) {
   const auto below = [&](std::uint64_t bound) { return random() % bound; };
-  auto with = settings_for(below(2) == 0 ? failure_policy::skip : failure_policy::halt_partition);
+  auto with = settings_for(static_cast<failure_policy>(below(4)));
+  if (below(3) == 0) with.while_halted = while_halted::hold;
   with.batch_records_max = 1 + below(3);
   with.max_in_flight = static_cast<int>(1 + below(5));
   with.delivery_timeout = std::chrono::milliseconds(200 + below(3000));
@@ -432,7 +458,9 @@ partition_settings random_settings(std::mt19937_64& random) {
 
 void run_random_history(std::uint64_t seed) {
   std::mt19937_64 random(seed);
-  random_history h(random_settings(random), random());
+  const partition_settings with = random_settings(random);
+  random_history h(with, random());
+  if (with.on_failure == failure_policy::halt_key) h.keys = 1 + static_cast<int>(random() % 4);
   if (random() % 8 == 0) {
     h.first_epoch = 32766;
     h.fences_nothing = true;

@@ -70,27 +70,129 @@ TEST(PartitionCore, WhatWasResubmittedCanFailAndBeResubmittedAgain) {
   b.end();
 }
 
-TEST(PartitionCore, UnknownRecordsAreLeftOutUnlessDuplicatesAreAllowed) {
-  for (const bool allowed : {false, true}) {
+/// Records 0 and 1 are unknown, 2 and 3 held; nothing was numbered since.
+void halt_in_doubt(partition_bench& b) {
+  b.started();
+  b.produce(2);
+  b.advance(5s);
+  b.produce(2);
+  batch* late = b.send();
+  b.advance(5s);
+  b.lose(late);
+  ASSERT_EQ(b.told(0), "unknown delivery_timeout");
+}
+
+TEST(PartitionCore, ORD_11_AnUnknownHeadIsRetriedUnderItsOldTupleBeforeAnythingElse) {
+  partition_bench b(quick());
+  halt_in_doubt(b);
+
+  auto& run = b.recover(recovery::resubmit);
+  batch* again = b.send();
+
+  EXPECT_TRUE(run.command.report.left_out.empty());
+  EXPECT_EQ(numbers_in(*again), (numbers{0, 1}));
+  EXPECT_EQ(partition_bench::tuple_of(*again), "0.0") << "a broker that has it recognises it";
+  EXPECT_EQ(b.send(), nullptr) << "nothing overtakes it";
+  b.answer(again, 19);
+  b.advance(1s);
+  ASSERT_EQ(b.send(), again);
+  b.deliver(again, 0);
+  EXPECT_EQ(run.resubmitted, (texts{"delivered@0", "delivered@1"}));
+  b.produce(2);
+  batch* next = b.send();
+  EXPECT_EQ(numbers_in(*next), (numbers{2, 3}));
+  EXPECT_EQ(partition_bench::tuple_of(*next), "1.0");
+  EXPECT_EQ(b.send(), nullptr) << "one until the first success of the new epoch (L10 a)";
+  b.deliver(next, 2);
+  b.end();
+}
+
+TEST(PartitionCore, AnUnknownHeadThatStaysInDoubtHaltsAgain) {
+  partition_bench b(quick());
+  halt_in_doubt(b);
+  auto& run = b.recover(recovery::resubmit);
+  batch* again = b.send();
+
+  b.answer(again, 47);
+
+  EXPECT_EQ(run.resubmitted,
+            (texts{"unknown epoch_given_up (kafka:47)", "unknown epoch_given_up (kafka:47)"}));
+  EXPECT_EQ(b.status().state, partition_state::halted);
+  auto& second = b.recover(recovery::resubmit);
+  EXPECT_EQ(second.command.report.left_out.size(), 2U) << "a broker may have forgotten it (L10 b)";
+  batch* next = b.send();
+  EXPECT_EQ(numbers_in(*next), (numbers{2, 3}));
+  EXPECT_EQ(partition_bench::tuple_of(*next), "2.0");
+  b.deliver(next, 0);
+  b.end();
+}
+
+TEST(PartitionCore, AnAnswerThatCameAfterTheDeadlineSettlesItsRecords) {
+  for (const bool written : {true, false}) {
     partition_bench b(quick());
     b.started();
     b.produce(2);
-    b.advance(5s);
-    b.produce(2);
     batch* late = b.send();
-    b.advance(5s);
-    b.lose(late);
+    b.produce(2);
+    b.advance(10s);
     EXPECT_EQ(b.told(0), "unknown delivery_timeout");
+    if (written)
+      b.deliver(late, 7);
+    else
+      b.answer(late, 87);
 
-    auto& run = b.recover(recovery::resubmit, allowed);
+    auto& run = b.recover(recovery::resubmit);
 
-    EXPECT_EQ(run.command.report.left_out.size(), allowed ? 0U : 2U);
-    batch* next = b.send();
-    EXPECT_EQ(numbers_in(*next), allowed ? (numbers{0, 1}) : (numbers{2, 3}));
-    b.deliver(next, 0);
-    EXPECT_EQ(run.resubmitted, allowed ? (texts{"delivered@0", "delivered@1"}) : texts{});
+    if (written) {
+      EXPECT_EQ(run.resubmitted, (texts{"delivered@7", "delivered@8", "", ""}));
+      EXPECT_EQ(numbers_in(*b.send()), (numbers{2, 3})) << "it is not sent again";
+    } else {
+      batch* again = b.send();
+      EXPECT_EQ(numbers_in(*again), (numbers{0, 1}));
+      EXPECT_EQ(partition_bench::tuple_of(*again), "1.0") << "proven unwritten: a new submission";
+    }
     b.end();
   }
+}
+
+TEST(PartitionCore, UnknownRecordsAreResubmittedWhereDuplicatesAreAllowed) {
+  partition_bench b(quick());
+  halt_in_doubt(b);
+
+  auto& run = b.recover(recovery::resubmit, true);
+
+  batch* next = b.send();
+  EXPECT_EQ(numbers_in(*next), (numbers{0, 1}));
+  EXPECT_EQ(partition_bench::tuple_of(*next), "1.0");
+  b.deliver(next, 0);
+  EXPECT_EQ(run.resubmitted, (texts{"delivered@0", "delivered@1"}));
+  b.end();
+}
+
+TEST(PartitionCore, UnknownRecordsAreLeftOutOnceSomethingElseWasNumbered) {
+  auto with = quick();
+  with.on_failure = failure_policy::halt_key;
+  with.batch_records_max = 1;
+  partition_bench b(with);
+  b.started();
+  b.produce_keyed("k1");
+  batch* late = b.send();
+  b.advance(5s);
+  b.produce_keyed("k2");
+  b.produce_keyed("k1");
+  b.advance(5s);
+  b.lose(late);
+  b.deliver(b.send(), 0);
+  EXPECT_EQ(b.told(1), "delivered@0") << "other keys go on under the next epoch";
+
+  auto& run = b.recover_key("k1", recovery::resubmit);
+
+  EXPECT_EQ(run.command.report.left_out.size(), 1U);
+  EXPECT_NE(run.command.report.left_out[0].ticket, ticket{});
+  batch* next = b.send();
+  EXPECT_EQ(numbers_in(*next), (numbers{2}));
+  b.deliver(next, 1);
+  b.end();
 }
 
 TEST(PartitionCore, ALeftOutRecordKeepsItsTicketAndAResubmittedOneGetsNone) {

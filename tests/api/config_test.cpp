@@ -47,7 +47,8 @@ TEST(ProducerConfig, HasTheDefaultsOfTheDocumentation) {
   EXPECT_EQ(config.client_id, "partita");
   EXPECT_EQ(config.acks, acks::all);
   EXPECT_TRUE(config.enable_idempotence);
-  EXPECT_EQ(config.on_failure, failure_policy::halt_partition);
+  EXPECT_EQ(config.on_failure, failure_policy::halt_key);
+  EXPECT_EQ(config.while_halted, while_halted::refuse);
   EXPECT_EQ(config.max_in_flight, 5);
   EXPECT_EQ(config.linger, 5ms);
   EXPECT_EQ(config.batch_size_bytes, 1'000'000U);
@@ -121,11 +122,9 @@ INSTANTIATE_TEST_SUITE_P(
         breach{"OwnLevelOfTheCodec",
                [](auto& c) { c.compression = compression::lz4, c.compression_lz4_level = 18; },
                invalid, "compression.lz4.level", "18", "1 to 17"},
-        breach{"HaltKeyIsToCome", [](auto& c) { c.on_failure = failure_policy::halt_key; }, invalid,
-               "partita.failure.policy", "halt_key", "not available yet"},
-        breach{"FailFollowingIsToCome",
-               [](auto& c) { c.on_failure = failure_policy::fail_following; }, invalid,
-               "partita.failure.policy", "fail_following", "use halt_partition or skip"}),
+        breach{"TopicPolicyNeedsAName",
+               [](auto& c) { c.topics[""].on_failure = failure_policy::skip; }, invalid,
+               "on.failure.topics", ":skip", "topic:policy"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(

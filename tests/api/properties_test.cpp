@@ -163,7 +163,8 @@ TEST(ApplyProperty, SetsTheMember) {
   EXPECT_FALSE(apply_property(config, "enable.idempotence", "False"));
   EXPECT_FALSE(apply_property(config, "partitioner", "fnv1a_random"));
   EXPECT_FALSE(apply_property(config, "bootstrap.servers", " a:1,b:2 "));
-  EXPECT_FALSE(apply_property(config, "partita.failure.policy", "skip"));
+  EXPECT_FALSE(apply_property(config, "on.failure", "skip"));
+  EXPECT_FALSE(apply_property(config, "while.halted", "hold"));
   EXPECT_EQ(config.linger, 100us);
   EXPECT_EQ(config.acks, acks::all);
   EXPECT_EQ(config.compression, compression::zstd);
@@ -171,6 +172,22 @@ TEST(ApplyProperty, SetsTheMember) {
   EXPECT_EQ(config.partitioner, partitioner_kind::fnv1a_random);
   EXPECT_EQ(config.bootstrap_servers, "a:1,b:2");
   EXPECT_EQ(config.on_failure, failure_policy::skip);
+  EXPECT_EQ(config.while_halted, while_halted::hold);
+}
+
+TEST(ApplyProperty, SetsPoliciesByTopic) {
+  producer_config config;
+
+  EXPECT_FALSE(
+      apply_property(config, "on.failure.topics", " orders:halt_partition, audit.1 : Skip ,"));
+
+  ASSERT_EQ(config.topics.size(), 2U);
+  EXPECT_EQ(config.topics["orders"].on_failure, failure_policy::halt_partition);
+  EXPECT_EQ(config.topics["audit.1"].on_failure, failure_policy::skip);
+  for (const char* bad : {"orders", ":skip", "orders:halt", "orders:skip:skip"})
+    EXPECT_TRUE(apply_property(config, "on.failure.topics", bad)) << bad;
+  EXPECT_FALSE(apply_property(config, "on.failure.topics", ""));
+  EXPECT_TRUE(config.topics.empty());
 }
 
 TEST(ApplyProperty, KnowsAliases) {

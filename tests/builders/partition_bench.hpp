@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -44,6 +45,10 @@ inline std::string name_of(std::error_code code) {
       return "record_too_large";
     case client_errc::halted:
       return "halted";
+    case client_errc::halt_requested:
+      return "halt_requested";
+    case client_errc::earlier_failed:
+      return "earlier_failed";
     case client_errc::aborted:
       return "aborted";
     case client_errc::handed_back:
@@ -73,14 +78,21 @@ inline std::string name_of(const actors::failure_facts& facts) {
          (facts.cause && facts.cause != facts.code ? " (" + name_of(facts.cause) + ")" : "");
 }
 
-/// The numbers that the records of a batch carry as values.
+/// The numbers that the records of a batch carry as values. The bytes of a sealed one are checked.
 inline std::vector<int> numbers_in(const actors::batch& sent) {
-  const std::vector<std::byte> flat = sent.bytes().bytes().flatten();
-  wire::record_reader reader(flat, wire::decompressed_batch_limit_default, wire::checksum::verify);
+  if (sent.bytes().count() > 0) {
+    const std::vector<std::byte> flat = sent.bytes().bytes().flatten();
+    wire::record_reader reader(flat, wire::decompressed_batch_limit_default,
+                               wire::checksum::verify);
+    wire::record_view each;
+    while (reader.next(each)) {
+    }
+    EXPECT_FALSE(reader.error());
+  }
   std::vector<int> numbers;
-  for (wire::record_view view; reader.next(view);)
-    numbers.push_back(std::stoi(std::string(*view.value)));
-  EXPECT_FALSE(reader.error());
+  sent.read_records([&](std::size_t, const record& each) {
+    numbers.push_back(std::stoi(std::string(*each.value)));
+  });
   return numbers;
 }
 
@@ -108,13 +120,15 @@ class partition_bench : public actors::partition_effects {
     for (const actors::batch* each : live_) delete each;
   }
 
-  /// With a leader and a producer id.
+  /// Everything small and quick, and the whole partition halts.
   static actors::partition_settings quick() {
     actors::partition_settings with;
+    with.on_failure = failure_policy::halt_partition;
     with.batch_records_max = 2;
     with.delivery_timeout = 10s;
     return with;
   }
+  /// With a leader and a producer id.
   partition_bench& started() {
     leader(1);
     produce(1);
@@ -139,6 +153,11 @@ class partition_bench : public actors::partition_effects {
   int produce_large(std::size_t size) { return append(std::string(size, 'k'), now, 0ms, {}); }
   /// A record that failed before it could be buffered.
   int produce_failed(client_errc code) { return append("", now, 0ms, code); }
+  int produce_failed(client_errc code, const std::string& key) {
+    return append(key, now, 0ms, code);
+  }
+  int produce_keyed(const std::string& key) { return append(key, now, 0ms, {}); }
+  int produce_unkeyed() { return append(std::nullopt, now, 0ms, {}); }
 
   /// One that can be cancelled, with a delivery timeout of its own (0: the partition's).
   int produce_own(std::chrono::milliseconds timeout = 0ms) {
@@ -170,14 +189,24 @@ class partition_bench : public actors::partition_effects {
     not_cancelled = asked.size();
     turn();
   }
-  recovery_run& recover(recovery how, bool allow_duplicates = false) {
+  recovery_run& recover(recovery how, bool allow_duplicates = false,
+                        std::optional<std::string> key = {}) {
     recovery_run& run = *recoveries_.emplace_back(std::make_unique<recovery_run>());
     run.command.how = how;
+    run.command.key = std::move(key);
     run.command.options.allow_duplicates = allow_duplicates;
     run.command.resubmitted_target = &run;
     core->recover(run.command, now);
     turn();
     return run;
+  }
+  recovery_run& recover_key(const std::string& key, recovery how, bool allow_duplicates = false) {
+    return recover(how, allow_duplicates, key);
+  }
+  bool halt(std::optional<std::string> key = {}) {
+    const bool changed = core->halt_on_request(key);
+    turn();
+    return changed;
   }
   flush_run& flush() {
     flush_run& run = *flushes_.emplace_back(std::make_unique<flush_run>());
@@ -291,6 +320,10 @@ class partition_bench : public actors::partition_effects {
   std::size_t released_bytes = 0;
   int contradictions = 0;
   int halts = 0;
+  int impossible_verdicts = 0;
+  std::vector<std::string> judged;  ///< what the failure handler was asked about
+  std::function<failure_verdict(const actors::failure_case&)> judge =
+      [](const actors::failure_case&) { return failure_verdict::use_policy; };
   int ids_asked = 0;  ///< since the last grant
   int refreshes = 0;
   bool is_ready = false;
@@ -354,7 +387,6 @@ class partition_bench : public actors::partition_effects {
   }
   [[nodiscard]] failed describe_failure(const actors::batch& done,
                                         std::size_t index) const override {
-    const std::uint64_t own = done.first_ticket == 0 ? 0 : done.first_ticket + index;
     return {done.failure.fate,
             done.failure.code,
             done.failure.cause,
@@ -362,7 +394,7 @@ class partition_bench : public actors::partition_effects {
             "topic",
             0,
             done.failure.attempts,
-            {own}};
+            done.ticket_of(index)};
   }
   void release_budget(std::size_t bytes) override { released_bytes += bytes; }
   actors::batch* new_batch() override {
@@ -382,10 +414,17 @@ class partition_bench : public actors::partition_effects {
   void arm_timer(std::optional<actors::instant> at) override { timer = at; }
   void ask_producer_id() override { ++ids_asked; }
   void refresh_metadata() override { ++refreshes; }
-  void halted(std::error_code cause) override {
+  void halted(std::error_code cause, const std::vector<std::string>& keys) override {
     ++halts;
-    note("halted " + name_of(cause));
+    std::string of;
+    for (const std::string& each : keys) of += " '" + each + "'";
+    note("halted" + of + " " + name_of(cause));
   }
+  [[nodiscard]] failure_verdict judge_failure(const actors::failure_case& what) override {
+    judged.push_back(name_of(what.facts));
+    return judge(what);
+  }
+  void verdict_was_impossible() override { ++impossible_verdicts; }
   void contradicted() override { ++contradictions; }
   [[nodiscard]] std::chrono::milliseconds wall_clock() const override {
     return std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()) + 20000h;
@@ -406,11 +445,12 @@ class partition_bench : public actors::partition_effects {
     is_ready = false;
     core->settle(now);
   }
-  int append(const std::string& key, actors::instant admitted, std::chrono::milliseconds age,
-             client_errc failure) {
+  int append(const std::optional<std::string>& key, actors::instant admitted,
+             std::chrono::milliseconds age, client_errc failure) {
     const int number = next_number_++;
     const std::string value = std::to_string(number);
-    const record what{.topic = "topic", .key = key, .value = value};
+    record what{.topic = "topic", .key = {}, .value = value};
+    if (key) what.key = *key;
     actors::record_node* node =
         actors::make_record_node(what, static_cast<std::uint32_t>(wire::record_tail_size(what)));
     node->target = nullptr;

@@ -9,6 +9,7 @@ namespace partita::testing {
 
 producer_config hurried_config() {
   producer_config config;
+  config.on_failure = failure_policy::halt_partition;
   config.request_timeout = std::chrono::seconds(2);
   config.delivery_timeout = std::chrono::seconds(8);
   config.max_block = std::chrono::seconds(8);

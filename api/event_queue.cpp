@@ -1,0 +1,101 @@
+#include "api/event_queue.hpp"
+
+#include <partita/contract.hpp>
+#include <partita/events.hpp>
+
+#include <utility>
+
+namespace partita {
+namespace detail {
+namespace {
+
+void answer(event_queue::next_state* waiting, std::optional<partition_event> with) noexcept {
+  waiting->result.emplace(std::move(with));
+  waiting->open();
+  waiting->release();
+}
+
+}  // namespace
+
+void event_queue::on_event(const partition_event& what) noexcept {
+  next_state* waiting = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_) return;
+    waiting = std::exchange(waiting_, nullptr);
+    if (waiting == nullptr) {
+      if (events_.size() == capacity_) {
+        events_.pop_front();
+        ++lost_;
+      }
+      events_.push_back(what);
+    }
+  }
+  if (waiting != nullptr) answer(waiting, what);
+}
+
+bool event_queue::ended() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return ended_;
+}
+
+void event_queue::end() noexcept {
+  next_state* waiting = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    waiting = std::exchange(waiting_, nullptr);
+  }
+  if (waiting != nullptr) answer(waiting, std::nullopt);
+}
+
+operation<std::optional<partition_event>> event_queue::next() {
+  auto* state = new next_state;
+  operation<std::optional<partition_event>> result(*state);
+  const std::lock_guard lock(mutex_);
+  PARTITA_EXPECTS(waiting_ == nullptr);
+  if (!events_.empty()) {
+    state->result.emplace(std::move(events_.front()));
+    events_.pop_front();
+    state->open();
+  } else if (ended_) {
+    state->result.emplace();
+    state->open();
+  } else {
+    state->retain();
+    waiting_ = state;
+  }
+  return result;
+}
+
+std::uint64_t event_queue::lost() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return lost_;
+}
+
+}  // namespace detail
+
+event_stream::event_stream(std::shared_ptr<detail::event_queue> queue) noexcept
+    : queue_(std::move(queue)) {}
+event_stream::event_stream(event_stream&&) noexcept = default;
+
+event_stream& event_stream::operator=(event_stream&& other) noexcept {
+  if (this != &other) {
+    leave();
+    queue_ = std::move(other.queue_);
+  }
+  return *this;
+}
+
+event_stream::~event_stream() { leave(); }
+
+/// The partitions let go of it with their next event.
+void event_stream::leave() noexcept {
+  if (queue_ != nullptr) queue_->end();
+}
+
+operation<std::optional<partition_event>> event_stream::next() { return queue_->next(); }
+
+std::uint64_t event_stream::lost() const noexcept { return queue_->lost(); }
+
+}  // namespace partita
