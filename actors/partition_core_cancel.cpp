@@ -156,7 +156,7 @@ void partition_core::expire_early(instant now) {
     batch& next = *open_.pop_front();
     const std::vector<std::size_t> late = next.expired(now);
     batch* victim = late.empty() ? nullptr : &take_out(next, late);
-    if (victim != &next) kept.push_back(next);
+    if (victim != &next) kept.insert_by_order(next);
     if (victim != nullptr) expired.push_back(victim);
   }
   while (!kept.empty()) open_.push_back(*kept.pop_front());

@@ -93,8 +93,10 @@ bool partition_core::expire_front(instant now) {
   const int attempts = front->attempts.attempts();
   if (expired < front->count() && attempts == 0) {
     batch* part = effects_.new_batch();
+    open_.pop_front();
     front->split_front(expired, *part);
-    front = part;
+    // Batches of several keys overlap: what is left of it may lie behind the next one now.
+    open_.insert_by_order(*std::exchange(front, part));
   } else {
     open_.pop_front();  // what was sent once expires as a whole
   }

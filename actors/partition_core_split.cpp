@@ -40,10 +40,12 @@ void partition_core::cut_to_fit(instant now) {
     if (!front.too_large && front.uncompressed_size() <= settings_.fitting->limit(now)) return;
     const bool refused = std::exchange(front.too_large, false);
     batch& half = *effects_.new_batch();
+    open_.pop_front();
     front.split_half(half);
     if (refused)
       settings_.fitting->lower(std::max(half.uncompressed_size(), front.uncompressed_size()), now);
-    open_.push_front(half);
+    open_.insert_by_order(front);
+    open_.insert_by_order(half);
   }
 }
 
@@ -119,14 +121,25 @@ void partition_core::fail_blamed(batch& refused) {
 
 /// What was produced before the record passes a halt, so no batch may lie on both sides of it.
 void partition_core::separate_at(std::uint64_t ordinal) {
-  for (batch* at = open_.front(); at != nullptr; at = batch_queue::after(*at)) {
-    const std::size_t before = at->records_before(ordinal);
-    if (before == 0 || before == at->count()) continue;
-    batch& front = *effects_.new_batch();
-    at->split_front(before, front);
-    open_.insert_by_order(front);
-    return separate_at(ordinal);
+  const auto straddles = [&](const batch& each) {
+    const std::size_t before = each.records_before(ordinal);
+    return before != 0 && before != each.count();
+  };
+  bool any = false;
+  for (const batch* at = open_.front(); at != nullptr; at = batch_queue::after(*at))
+    any = any || straddles(*at);
+  if (!any) return;
+  batch_queue all;
+  while (!open_.empty()) {
+    batch& next = *open_.pop_front();
+    if (straddles(next)) {
+      batch& front = *effects_.new_batch();
+      next.split_front(next.records_before(ordinal), front);
+      all.insert_by_order(front);
+    }
+    all.insert_by_order(next);
   }
+  while (!all.empty()) open_.push_back(*all.pop_front());
 }
 
 }  // namespace partita::actors

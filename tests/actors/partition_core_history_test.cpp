@@ -160,7 +160,8 @@ class history : public partition_bench {
   }
   recovery_run& recover_noted(recovery how) {
     note("recover " + std::to_string(static_cast<int>(how)));
-    if (status().state == partition_state::halted) recovered_below_ = next_number_;
+    if (status().state == partition_state::halted || status().halted_keys > 0)
+      recovered_below_ = next_number_;
     halted_keys_.clear();
     return recover(how);
   }
@@ -237,16 +238,17 @@ class history : public partition_bench {
       EXPECT_LE(now, admitted_[number] + settings.delivery_timeout) << "told after its deadline";
     }
     last_told_[number] = what;
+    // A failure that a waiting recovery collects halts nothing more.
+    const bool recovers = std::any_of(recoveries_.begin(), recoveries_.end(),
+                                      [](const auto& each) { return !each->done; });
+    const bool collected = recovers && number < recovered_below_;
     const auto halted = halted_keys_.find(key_of(number));
-    if (halted != halted_keys_.end() && !what.starts_with("delivered"))
+    if (halted != halted_keys_.end() && !what.starts_with("delivered") && !collected)
       halted->second = std::min(halted->second, number);
     if (what.starts_with("delivered") || status().state != partition_state::halted) return;
     for (const char* by_command : {"halted", "aborted", "handed_back", "closed", "earlier_failed"})
       if (what.find(by_command) != std::string::npos) return;
-    // A failure that a waiting recovery collects halts nothing more.
-    const bool recovers = std::any_of(recoveries_.begin(), recoveries_.end(),
-                                      [](const auto& each) { return !each->done; });
-    if (recovers && number < recovered_below_) return;
+    if (collected) return;
     halted_at_ = std::min(halted_at_, number);
   }
   void halted(std::error_code cause, const std::vector<std::string>& halted) override {

@@ -266,6 +266,30 @@ TEST(PartitionCore, HeldRecordsEndAtTheirOwnDeadlines) {
   b.end();
 }
 
+TEST(PartitionCore, EachEndsAtItsOwnDeadlineWhereBatchesOfSeveralKeysOverlap) {
+  auto with = by_key(while_halted::hold);
+  with.batch_records_max = 10;
+  partition_bench b(with);
+  b.started();
+  b.pause();
+  b.produce_failed(client_errc::record_too_large, "k1");
+  b.produce_keyed("k1");  // held
+  b.advance(1s);
+  b.produce_keyed("k2");
+  b.advance(1s);
+  b.produce_keyed("k1");  // held with the first
+  b.recover_key("k1", recovery::discard);
+
+  b.advance(9s);
+
+  EXPECT_EQ(b.told(1), "not_written delivery_timeout (record_too_large)");
+  EXPECT_EQ(b.told(2), "not_written delivery_timeout") << "it lies between the two";
+  EXPECT_EQ(b.told(3), "");
+  b.advance(1s);
+  EXPECT_EQ(b.told(3), "not_written delivery_timeout");
+  b.end();
+}
+
 TEST(PartitionCore, AFlushCountsHeldRecordsThatLieBetweenOthers) {
   auto with = by_key(while_halted::hold);
   with.batch_records_max = 10;
