@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace partita::testing {
@@ -49,6 +50,7 @@ class checker {
     for (const auto& record : records_) check_answers(record);
     check_copies();
     if (options_.order) check_order();
+    if (options_.order) check_sends();
     return std::move(found_);
   }
 
@@ -106,6 +108,11 @@ class checker {
       add(anomaly_kind::offset_twice, record, *answer.offset, "another record got this offset");
     const auto* log = log_of(record.record.topic, answer.partition);
     const log_record* held = nullptr;
+    if (log != nullptr && *answer.offset < log->start) return;
+    if (log != nullptr && log->read_to && *answer.offset >= *log->read_to) {
+      add(anomaly_kind::unseen, record, *answer.offset, "the log was not read so far");
+      return;
+    }
     if (log != nullptr) {
       const auto at = std::lower_bound(
           log->log.begin(), log->log.end(), *answer.offset,
@@ -139,7 +146,7 @@ class checker {
           continue;
         }
         const auto& answer = record->answers.front();
-        if (answer.is_delivered()) ++least;
+        if (answer.is_delivered() && !out_of_sight(key.first, *answer.delivery())) ++least;
         if (answer.is_delivered() || answer.failure()->fate == fate::unknown) ++most;
       }
       if (copies > most) {
@@ -158,6 +165,38 @@ class checker {
       if (!produced.contains(key))
         add(anomaly_kind::unknown_record, key.first, logs_[places.front().log].partition,
             logs_[places.front().log].log[places.front().index].offset, 0, "nobody produced it");
+  }
+
+  // Deleted since, or beyond what was read.
+  [[nodiscard]] bool out_of_sight(const std::string& topic, const delivered& answer) const {
+    const auto* log = log_of(topic, answer.partition);
+    if (log == nullptr) return false;
+    if (!answer.offset) return log->start.value > 0 || log->read_to.has_value();
+    return *answer.offset < log->start || (log->read_to && *answer.offset >= *log->read_to);
+  }
+
+  // I5 within one call: between two neighbours of a produce_batch() lies nothing else of this
+  // history. What others wrote may lie there.
+  void check_sends() {
+    using send_place = std::tuple<std::uint64_t, std::string, std::int32_t>;
+    std::map<send_place, std::vector<const produced_record*>> sends;
+    for (const auto& record : records_)
+      if (record.send != 0 && !record.answers.empty())
+        if (const auto* answer = record.answers.front().delivery(); answer && answer->offset)
+          sends[{record.send, record.record.topic, answer->partition.value}].push_back(&record);
+    for (auto& [where, members] : sends) {
+      const auto at = [](const produced_record* one) {
+        return *one->answers.front().delivery()->offset;
+      };
+      std::sort(members.begin(), members.end(),
+                [&](const auto* left, const auto* right) { return at(left) < at(right); });
+      for (std::size_t i = 1; i < members.size(); ++i)
+        for (auto between = at(members[i - 1]).value + 1; between < at(members[i]).value; ++between)
+          if (told_.contains({{std::get<1>(where), std::get<2>(where)}, between})) {
+            add(anomaly_kind::int_send_skip, *members[i], between, "inside another call's records");
+            break;
+          }
+    }
   }
 
   // I11: what was assigned to a partition lies in that one.
@@ -228,6 +267,10 @@ std::string_view name(anomaly_kind kind) noexcept {
       return "unknown-record";
     case anomaly_kind::offset_twice:
       return "offset-twice";
+    case anomaly_kind::unseen:
+      return "unseen";
+    case anomaly_kind::int_send_skip:
+      return "int-send-skip";
   }
   return "anomaly";
 }

@@ -123,5 +123,34 @@ TEST(Checker, FindsAMisroutedRecord) {
   EXPECT_NE(report(found).find("misrouted t-0 offset 0 record 1"), std::string::npos);
 }
 
+TEST(Checker, DoesNotJudgeWhatWasDeletedOrNotRead) {
+  const std::vector<produced_record> records = {with(produced(1, "a"), delivered_at(0)),
+                                                with(produced(2, "b"), delivered_at(1)),
+                                                with(produced(3, "c"), delivered_at(2))};
+  partition_history log{"t", 0, {written(1, "b")}};
+  log.start = 1;
+  log.read_to = offset{2};
+  const auto found = check(records, {log});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].kind, anomaly_kind::unseen);
+  EXPECT_EQ(name(found[0].kind), "unseen");
+  EXPECT_EQ(found[0].offset, offset{2});
+}
+
+TEST(Checker, SeesARecordInsideAnotherCallsRecords) {
+  auto first = produced(1, "a");
+  auto second = produced(2, "b");
+  first.send = second.send = 9;
+  const auto stranger = produced(3, "c");
+  const std::vector<produced_record> records = {
+      with(first, delivered_at(0)), with(second, delivered_at(2)), with(stranger, delivered_at(1))};
+  EXPECT_EQ(kinds(records, {written(0, "a"), written(1, "c"), written(2, "b")}),
+            (list{anomaly_kind::nonmonotonic_send, anomaly_kind::int_send_skip}));
+  // What another producer wrote may lie there.
+  EXPECT_EQ(kinds({records[0], records[1]}, {written(0, "a"), written(1, "x"), written(2, "b")},
+                  {.others_may_write = true}),
+            list{});
+}
+
 }  // namespace
 }  // namespace partita::testing

@@ -2,8 +2,7 @@
 //
 // Invariants
 // 1. A record is identified by its whole content and its topic; payloads that name themselves
-// (topic,
-//    partition, index) make every finding exact. Two submissions with equal content need `copies`.
+//    (topic, partition, index) make every finding exact. Of equal ones only the number is judged.
 // 2. Every anomaly names the invariant it breaks, and the check never stops at the first one.
 //
 // Threads: pure; call from any thread once the history is complete.
@@ -15,6 +14,7 @@
 #include <partita/testing/cluster.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +32,8 @@ enum class anomaly_kind : std::uint8_t {
   misrouted,          ///< I11: in another partition than the answer or the record says
   unknown_record,     ///< I11: in the log, but never produced
   offset_twice,       ///< I3: two records were told the same offset
+  unseen,             ///< I1: delivered beyond what was read of the log, so nobody saw it
+  int_send_skip,      ///< I5: another record of the history lies inside one produce_batch()
 };
 
 std::string_view name(anomaly_kind kind) noexcept;
@@ -51,6 +53,7 @@ struct produced_record {
   std::uint64_t order = 0;       ///< rises in the order of produce(); compared within a partition
   bool client_timestamp = true;  ///< false: the record's timestamp is not compared
   std::vector<outcome> answers;
+  std::uint64_t send = 0;  ///< the same for the records of one produce_batch(); 0: by itself
 };
 
 /// What the log of one partition holds.
@@ -58,6 +61,9 @@ struct partition_history {
   std::string topic;
   partition_id partition;
   std::vector<log_record> log;
+  partita::offset start = 0;  ///< what lay below was deleted, and says nothing
+  /// So far the log was read. Unset: to its end.
+  std::optional<partita::offset> read_to{};
 };
 
 struct check_options {

@@ -1,0 +1,98 @@
+#include "api/cli/outcome_history.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace partita::cli {
+namespace {
+
+using testing::anomaly_kind;
+
+std::string read(outcome_history& history, const std::string& commands,
+                 const std::string& outcomes) {
+  std::istringstream first{commands};
+  if (auto wrong = history.read_commands(first); !wrong.empty()) return wrong;
+  std::istringstream second{outcomes};
+  return history.read_outcomes(second, "t");
+}
+
+const std::string two_commands =
+    R"({"do":"produce","name":"A","topic":"t","partition":0,"key":"k","value":"a"})"
+    "\n"
+    R"({"do":"flush"})"
+    "\n"
+    R"({"do":"produce","name":"B","topic":"t","partition":0,"value":"b"})";
+
+TEST(OutcomeHistory, JoinsCommandsAndOutcomesByName) {
+  outcome_history history;
+  EXPECT_EQ(read(history, two_commands, R"({"event":"outcome","name":"B","outcome":"not_written"}
+{"event":"flushed"}
+{"event":"outcome","name":"A","outcome":"delivered","partition":0,"offset":7})"),
+            "");
+  ASSERT_EQ(history.records().size(), 2U);
+  const auto& a = history.records()[0];
+  EXPECT_EQ(a.record.value, "a");
+  EXPECT_EQ(a.record.key, "k");
+  ASSERT_EQ(a.answers.size(), 1U);
+  EXPECT_EQ(a.answers[0].delivery()->offset, offset{7});
+  EXPECT_EQ(history.records()[1].answers[0].failure()->fate, fate::not_written);
+}
+
+TEST(OutcomeHistory, SettlementAndResubmissionReplaceWhatWasSaid) {
+  outcome_history history;
+  EXPECT_EQ(read(history, two_commands, R"({"event":"outcome","name":"A","outcome":"unknown"}
+{"event":"settled","name":"A","verdict":"never_written"}
+{"event":"outcome","name":"B","outcome":"not_written"}
+{"event":"outcome","name":"B","outcome":"delivered","partition":0,"offset":1,"resubmitted":true})"),
+            "");
+  EXPECT_EQ(history.records()[0].answers.size(), 1U);
+  EXPECT_EQ(history.records()[0].answers[0].failure()->fate, fate::not_written);
+  EXPECT_EQ(history.records()[1].answers.size(), 1U);
+  EXPECT_TRUE(history.records()[1].answers[0].is_delivered());
+}
+
+TEST(OutcomeHistory, ASecondAnswerStaysOne) {
+  outcome_history history;
+  EXPECT_EQ(read(history, two_commands,
+                 R"({"event":"outcome","name":"A","outcome":"delivered","partition":0,"offset":0}
+{"event":"outcome","name":"A","outcome":"delivered","partition":0,"offset":1})"),
+            "");
+  EXPECT_EQ(history.records()[0].answers.size(), 2U);
+}
+
+TEST(OutcomeHistory, OutcomesCanDescribeTheirRecords) {
+  outcome_history history;
+  EXPECT_EQ(read(history, "",
+                 R"({"event":"outcome","name":"A","outcome":"delivered","partition":0,"offset":0}
+{"event":"outcome","name":"B","topic":"u","value":null,"key":"x","outcome":"unknown"})"),
+            "");
+  EXPECT_EQ(history.records()[0].record.topic, "t");
+  EXPECT_EQ(history.records()[0].record.value, "A");
+  EXPECT_EQ(history.records()[1].record.topic, "u");
+  EXPECT_EQ(history.records()[1].record.value, std::nullopt);
+}
+
+TEST(OutcomeHistory, NamesTheLineThatIsWrong) {
+  outcome_history history;
+  EXPECT_EQ(read(history, "", "{\"event\":\"outcome\",\"name\":\"A\",\"outcome\":\"lost\"}"),
+            "line 1: \"lost\" is no outcome");
+  EXPECT_EQ(read(history, "", "\n{\"event\":\"outcome\"}"), "line 2: no name");
+  EXPECT_EQ(read(history, "", "x"), "line 1: not a JSON object");
+}
+
+TEST(OutcomeHistory, RecordsOfOneCallAreKnownAsSuch) {
+  outcome_history history;
+  std::istringstream commands{
+      R"({"do":"produce_batch","records":[{"name":"A","topic":"t","value":"a"},)"
+      R"({"name":"B","topic":"t","value":"b"}]})"
+      "\n"
+      R"({"do":"produce","name":"C","topic":"t","value":"c"})"};
+  EXPECT_EQ(history.read_commands(commands), "");
+  EXPECT_NE(history.records()[0].send, 0U);
+  EXPECT_EQ(history.records()[0].send, history.records()[1].send);
+  EXPECT_EQ(history.records()[2].send, 0U);
+}
+
+}  // namespace
+}  // namespace partita::cli
