@@ -8,9 +8,6 @@ namespace {
 
 constexpr std::int32_t topic_operations = 3576;    // read, write, create, delete ... of a topic
 constexpr std::int32_t cluster_operations = 3968;  // create, alter, describe ... of a cluster
-constexpr std::int32_t transaction_timeout_max_ms = 900'000;
-constexpr auto invalid_transaction_timeout = broker_errc{50};
-constexpr std::string_view transaction_log = "__transaction_state";
 
 bool valid_software_name(std::string_view name) {
   const auto letter = [](char c) {
@@ -114,11 +111,13 @@ wire::api_versions_response answer(cluster_state& state, const call& call,
   for (const auto& [key, range] : state.offered())
     made.apis.push_back({key, range.first, range.last});
   if (call.version < 3) return made;  // no features there
-  // A range that begins at 0 can not be told in version 3 (KIP-584), so it is left out there.
   made.supported_features = {{"metadata.version", 7, 29}};
-  if (call.version >= 4) made.supported_features.push_back({"transaction.version", 0, 2});
   made.finalized_features_epoch = 1;
-  made.finalized_features = {{"metadata.version", 29, 29}, {"transaction.version", 2, 2}};
+  made.finalized_features = {{"metadata.version", 29, 29}};
+  if (state.options().version < emulation::kafka_4_2) return made;
+  // A range that begins at 0 can not be told in version 3 (KIP-584), so it is left out there.
+  if (call.version >= 4) made.supported_features.push_back({"transaction.version", 0, 2});
+  made.finalized_features.push_back({"transaction.version", 2, 2});
   return made;
 }
 
@@ -146,103 +145,6 @@ wire::metadata_response answer(cluster_state& state, const call& call,
     if (!twice) made.topics.push_back(std::move(entry));
   }
   believe(made, state, call.broker);
-  return made;
-}
-
-wire::init_producer_id_response answer(cluster_state& state, const call& call,
-                                       const wire::init_producer_id_request& request) {
-  wire::init_producer_id_response made;
-  if (request.producer_id.known() != request.producer_epoch.known() ||
-      (request.transactional_id && request.transactional_id->empty())) {
-    made.error_code = broker_errc::invalid_request;
-    return made;
-  }
-  if (!request.transactional_id && state.denied(right::idempotent_write, {})) {
-    made.error_code = broker_errc::cluster_authorization_failed;
-    return made;
-  }
-  if (const auto scripted = state.take_scripted_id()) {
-    made.producer_id = scripted->first;
-    made.producer_epoch = scripted->second;
-    return made;
-  }
-  if (!request.transactional_id) {  // the fields are ignored: an id is always new (PID-02)
-    made.producer_id = state.take_producer_id(call.broker);
-    made.producer_epoch = 0;
-    return made;
-  }
-  if (request.transaction_timeout_ms <= 0 ||
-      request.transaction_timeout_ms > transaction_timeout_max_ms) {
-    made.error_code = invalid_transaction_timeout;
-    return made;
-  }
-  auto& owner = state.transactional_producer(*request.transactional_id, call.broker);
-  made.producer_id = owner.producer_id;
-  made.producer_epoch = owner.epoch;
-  return made;
-}
-
-find_coordinator_response answer(cluster_state& state, const call& call,
-                                 const find_coordinator_request& request) {
-  constexpr std::int8_t transaction = 1;
-  if (request.type == transaction && state.topic(transaction_log) == nullptr) {
-    state.create_topic(transaction_log, {.partitions = 4});
-    if (auto* made = state.topic(transaction_log)) made->internal = true;
-  }
-  const auto node = state.controller();
-  const auto* broker = state.broker(node);
-  const auto describe = [&](const std::string& name) {
-    find_coordinator_response::coordinator made;
-    made.name = name;
-    if (broker == nullptr || request.type != transaction) {
-      made.error_code = broker_errc::coordinator_not_available;  // groups are not simulated
-      made.error_message = "no coordinator";
-      return made;
-    }
-    made.node_id = node;
-    made.host = broker->host;
-    made.port = broker->port;
-    return made;
-  };
-  find_coordinator_response made;
-  if (call.version >= 4) {
-    for (const auto& name : request.names) made.coordinators.push_back(describe(name));
-    return made;
-  }
-  const auto one = describe(request.name);
-  made.error_code = one.error_code;
-  made.error_message = one.error_message;
-  made.node_id = one.node_id;
-  made.host = one.host;
-  made.port = one.port;
-  return made;
-}
-
-add_partitions_to_txn_response answer(cluster_state&, const call& call,
-                                      const add_partitions_to_txn_request& request) {
-  add_partitions_to_txn_response made;
-  const auto refuse = [](const std::vector<add_partitions_to_txn_request::topic>& topics) {
-    std::vector<add_partitions_to_txn_response::topic> refused;
-    for (const auto& topic : topics) {
-      auto& entry = refused.emplace_back();
-      entry.name = topic.name;
-      for (const auto index : topic.partitions)
-        entry.partitions.push_back({index, broker_errc::invalid_producer_id_mapping});
-    }
-    return refused;
-  };
-  if (call.version >= 4) {
-    for (const auto& transaction : request.transactions)
-      made.transactions.push_back({transaction.transactional_id, refuse(transaction.topics)});
-  } else {
-    made.topics = refuse(request.topics);
-  }
-  return made;
-}
-
-end_txn_response answer(cluster_state&, const call&, const end_txn_request&) {
-  end_txn_response made;
-  made.error_code = broker_errc::invalid_producer_id_mapping;
   return made;
 }
 

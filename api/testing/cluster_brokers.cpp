@@ -90,7 +90,8 @@ void cluster_state::replicate() {
 }
 
 bool cluster_state::pass_time(moment now) {
-  const bool fenced = fence_paused(now);
+  const bool aborted = transactions_.pass_time(now);
+  const bool fenced = fence_paused(now) || aborted;
   if (fenced) replicate();
   const auto every = std::max<std::int64_t>(1, options_.producer_expiration_check.count());
   if (now.wall_ms / every != expiry_tick_) {
@@ -104,7 +105,7 @@ bool cluster_state::pass_time(moment now) {
 
 std::int64_t cluster_state::next_deadline_ns() const noexcept {
   const auto limit = std::chrono::nanoseconds{options_.broker_session_timeout}.count();
-  std::int64_t earliest = -1;
+  std::int64_t earliest = transactions_.next_deadline_ns();
   for (const auto& broker : brokers_) {
     if (!broker.paused || broker.fenced) continue;
     const auto due = broker.paused_since_ns + limit;

@@ -46,6 +46,10 @@ void cluster_core::send_badly(connection_id id, const api_fault& hit,
     case reply::never:
       block(id);
       return;
+    case reply::lost:
+      silence(id);
+      reply_nothing(id);
+      return;
     case reply::close_after:
       send_only(id, std::move(bytes));
       close(id, false);

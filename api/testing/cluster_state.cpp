@@ -228,22 +228,4 @@ std::int64_t cluster_state::take_producer_id(std::int32_t id) {
   return asked->next_producer_id++;
 }
 
-const transactional_owner& cluster_state::transactional_producer(const std::string& id,
-                                                                 std::int32_t broker) {
-  constexpr std::int16_t epoch_max = 32'766;  // 32767 stays free for fencing
-  auto& owner = transactional_[id];
-  if (owner.producer_id < 0 || owner.epoch >= epoch_max) {
-    owner.producer_id = take_producer_id(broker);
-    owner.epoch = 0;
-  } else {
-    ++owner.epoch;
-  }
-  return owner;
-}
-
-const transactional_owner* cluster_state::find_transactional(const std::string& id) const noexcept {
-  const auto found = transactional_.find(id);
-  return found == transactional_.end() ? nullptr : &found->second;
-}
-
 }  // namespace partita::testing

@@ -11,6 +11,7 @@
 
 #include "api/testing/partition_model.hpp"
 #include "api/testing/topic_settings.hpp"
+#include "api/testing/transactions.hpp"
 #include "wire/api_key.hpp"
 
 #include <partita/testing/cluster.hpp>
@@ -58,18 +59,14 @@ struct topic_state {
   [[nodiscard]] partition_model* partition(std::int32_t index) noexcept;
 };
 
-/// The current producer of a transactional id.
-struct transactional_owner {
-  std::int64_t producer_id = -1;
-  std::int16_t epoch = -1;
-};
-
 /// Kafka's rule: 1 to 249 of [a-zA-Z0-9._-], not "." or "..".
 bool valid_topic_name(std::string_view name) noexcept;
 
 class cluster_state {
  public:
   explicit cluster_state(const cluster_options& options);
+  cluster_state(const cluster_state&) = delete;
+  cluster_state& operator=(const cluster_state&) = delete;
 
   [[nodiscard]] const cluster_options& options() const noexcept { return options_; }
   [[nodiscard]] std::vector<broker_state>& brokers() noexcept { return brokers_; }
@@ -105,10 +102,7 @@ class cluster_state {
   broker_errc alter_brokers(std::string_view setting, std::optional<std::string_view> value);
 
   std::int64_t take_producer_id(std::int32_t broker);
-  /// Makes the id's producer, or raises its epoch.
-  const transactional_owner& transactional_producer(const std::string& id, std::int32_t broker);
-  /// Null if nobody asked for it.
-  [[nodiscard]] const transactional_owner* find_transactional(const std::string& id) const noexcept;
+  [[nodiscard]] transaction_coordinator& transactions() noexcept { return transactions_; }
 
   // What clients are told and may do (cluster_rules.cpp).
   void deny(right what, std::string_view topic) { denied_.insert({what, std::string{topic}}); }
@@ -170,7 +164,7 @@ class cluster_state {
   std::deque<std::pair<std::int64_t, std::int16_t>> next_ids_;
   std::map<std::string, std::string> broker_values_;
   std::chrono::milliseconds producer_expiration_;
-  std::map<std::string, transactional_owner> transactional_;
+  transaction_coordinator transactions_{*this};
 };
 
 }  // namespace partita::testing

@@ -111,23 +111,32 @@ void fetch_service::read_partition(const operation& work,
     part.error_code = broker_errc::offset_out_of_range;
     return;
   }
+  const bool committed = work.request.isolation_level != 0;
+  const auto stable = std::min(end, partition->last_stable_offset());
+  const auto limit_offset = committed ? stable : end;
   part.high_watermark = end;
-  part.last_stable_offset = end;
+  part.last_stable_offset = stable;
   part.log_start_offset = log.start();
-  if (work.request.isolation_level != 0) part.aborted_transactions.emplace();
+  if (committed) part.aborted_transactions.emplace();
 
   std::vector<std::byte> records;
+  auto read_to = from;
   const auto limit =
       std::min<std::int64_t>(asked.partition_max_bytes, work.request.max_bytes - all.bytes);
   for (auto at = log.find(from); at < log.batches().size(); ++at) {
     const auto& batch = *log.batches()[at];
-    if (batch.last_offset() >= end) break;
+    if (batch.last_offset() >= limit_offset) break;
     const bool first = records.empty() && all.bytes == 0;
     if (!first &&
         std::cmp_greater(records.size() + batch.bytes.size(), std::max<std::int64_t>(0, limit)))
       break;
     records.insert(records.end(), batch.bytes.begin(), batch.bytes.end());
+    read_to = batch.last_offset();
   }
+  if (committed)
+    for (const auto& one : log.aborted())
+      if (one.last_offset >= from && one.first_offset <= read_to)
+        part.aborted_transactions->push_back({one.producer_id, one.first_offset});
   all.bytes += static_cast<std::int64_t>(records.size());
   all.records.push_back(std::move(records));
   part.records = byte_view{all.records.back()};

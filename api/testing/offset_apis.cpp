@@ -54,11 +54,12 @@ timed_offset find_record(const partition_model& partition, Wanted&& wanted) {
   return {};
 }
 
-timed_offset find_offset(const partition_model& partition, std::int64_t timestamp) {
+timed_offset find_offset(const partition_model& partition, std::int64_t timestamp, bool committed) {
   constexpr std::int64_t newest = -3;
   constexpr std::int64_t local_start = -4;
   if (timestamp == wire::latest_offset)
-    return {partition.high_watermark(), -1, partition.leader_epoch()};
+    return {committed ? partition.last_stable_offset() : partition.high_watermark(), -1,
+            partition.leader_epoch()};
   if (timestamp == wire::earliest_offset || timestamp == local_start)
     return {partition.log().start(), -1, partition.leader_epoch()};
   if (timestamp == newest) {
@@ -88,7 +89,8 @@ wire::list_offsets_response answer(cluster_state& state, const call& call,
           find_leader(state, call, topic.name, asked.index.value, asked.current_leader_epoch.value);
       part.error_code = found.code;
       if (found.code != broker_errc::none) continue;
-      const auto place = find_offset(*found.partition, asked.timestamp);
+      const auto place =
+          find_offset(*found.partition, asked.timestamp, request.isolation_level != 0);
       part.timestamp = place.timestamp;
       part.offset = place.offset;
       part.leader_epoch = place.leader_epoch;
@@ -128,6 +130,8 @@ wire::describe_producers_response answer(cluster_state& state, const call& call,
         view.producer_epoch = producer.epoch;
         view.last_sequence = producer.window.empty() ? -1 : producer.window.back().last_sequence;
         view.last_timestamp = producer.last_timestamp_ms;
+        view.coordinator_epoch = producer.coordinator_epoch;
+        view.transaction_start_offset = producer.transaction_start;
       }
     }
   }

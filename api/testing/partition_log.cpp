@@ -1,5 +1,7 @@
 #include "api/testing/partition_log.hpp"
 
+#include "api/testing/control_batch.hpp"
+
 #include <partita/contract.hpp>
 
 #include <algorithm>
@@ -9,11 +11,14 @@ namespace partita::testing {
 void partition_log::append(batch_pointer batch) {
   PARTITA_EXPECTS(batch->first_offset() == end_, batch->first_offset(), end_);
   end_ = batch->last_offset() + 1;
-  if (batch->header.producer_id >= 0 && !batch->header.control())
-    producers_.remember(batch->tuple(), batch->first_offset(), batch->last_offset(),
-                        batch->header.max_timestamp);
+  remember(*batch);
   bytes_ += static_cast<std::int64_t>(batch->bytes.size());
   batches_.push_back(std::move(batch));
+}
+
+void partition_log::begin_at(std::int64_t offset) {
+  *this = {};
+  start_ = end_ = offset;
 }
 
 std::size_t partition_log::find(std::int64_t offset) const noexcept {
@@ -42,10 +47,31 @@ void partition_log::truncate(std::int64_t offset) {
   end_ = batches_.empty() ? std::min(start_, offset) : batches_.back()->last_offset() + 1;
   start_ = std::min(start_, end_);
   producers_.clear();
-  for (const auto& batch : batches_)
-    if (batch->header.producer_id >= 0 && !batch->header.control())
-      producers_.remember(batch->tuple(), batch->first_offset(), batch->last_offset(),
-                          batch->header.max_timestamp);
+  aborted_.clear();
+  for (const auto& batch : batches_) remember(*batch);
+}
+
+void partition_log::remember(const stored_batch& batch) {
+  const auto& header = batch.header;
+  if (header.producer_id < 0) return;
+  if (header.control()) {
+    const auto began = producers_.end_transaction(header.producer_id, header.producer_epoch,
+                                                  coordinator_epoch, header.max_timestamp);
+    if (began >= 0 && !commits(batch.bytes))
+      aborted_.push_back({header.producer_id, began, batch.last_offset()});
+    return;
+  }
+  producers_.remember(batch.tuple(), batch.first_offset(), batch.last_offset(),
+                      header.max_timestamp);
+  if (header.transactional())
+    producers_.begin_transaction(header.producer_id, batch.first_offset());
+}
+
+std::int64_t partition_log::first_unstable() const noexcept {
+  auto first = end_;
+  for (const auto& [id, entry] : producers_.producers())
+    if (entry.transaction_start >= 0) first = std::min(first, entry.transaction_start);
+  return first;
 }
 
 std::size_t partition_log::truncate_to_common(const partition_log& leader) {

@@ -32,6 +32,13 @@ struct stored_batch {
   }
 };
 
+/// A transaction that was aborted: where it began, and its marker.
+struct aborted_transaction {
+  std::int64_t producer_id = -1;
+  std::int64_t first_offset = -1;
+  std::int64_t last_offset = -1;
+};
+
 using batch_pointer = std::shared_ptr<const stored_batch>;
 
 class partition_log {
@@ -44,8 +51,16 @@ class partition_log {
   [[nodiscard]] producer_state& producers() noexcept { return producers_; }
   [[nodiscard]] const producer_state& producers() const noexcept { return producers_; }
 
+  [[nodiscard]] const std::vector<aborted_transaction>& aborted() const noexcept {
+    return aborted_;
+  }
+  /// Where the oldest open transaction began; end() while none is open.
+  [[nodiscard]] std::int64_t first_unstable() const noexcept;
+
   /// The batch must start at end(). Followers store what the leader has, without any check.
   void append(batch_pointer batch);
+  /// Forgets everything and goes on at `offset`.
+  void begin_at(std::int64_t offset);
   /// The first batch that holds `offset` or something after it; batches().size() if none.
   [[nodiscard]] std::size_t find(std::int64_t offset) const noexcept;
   /// Moves the start up; whole batches below it are dropped.
@@ -56,11 +71,14 @@ class partition_log {
   std::size_t truncate_to_common(const partition_log& leader);
 
  private:
+  void remember(const stored_batch& batch);
+
   std::deque<batch_pointer> batches_;
   std::int64_t start_ = 0;
   std::int64_t end_ = 0;
   std::int64_t bytes_ = 0;
   producer_state producers_;
+  std::vector<aborted_transaction> aborted_;
 };
 
 }  // namespace partita::testing

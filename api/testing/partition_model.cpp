@@ -1,5 +1,7 @@
 #include "api/testing/partition_model.hpp"
 
+#include "api/testing/control_batch.hpp"
+
 #include <partita/contract.hpp>
 
 #include <algorithm>
@@ -77,15 +79,32 @@ produce_result partition_model::append(const append_request& request,
       result.committed_at = known->last_offset + 1;
       return result;
     }
-    const auto code = log.producers().check(tuple, log.ever_written(), request.version);
+    const auto code = check_producer(request, tuple, header.transactional(), log, settings);
     if (code != broker_errc::none) return refuse({code, true}, log);
-    if (settings.demand_sequence_zero && tuple.base_sequence != 0 &&
-        !log.producers().producers().contains(tuple.producer_id))
-      return refuse({broker_errc::out_of_order_sequence_number, true}, log);
+    if (header.transactional()) verifications_.erase(header.producer_id);
   }
   auto result = store(std::move(batch), log, leader_epoch(asked));
   if (settings.log_append_time) result.log_append_ms = request.now_ms;
   return result;
+}
+
+// Whether the batch may follow what the producer wrote before; it is no duplicate.
+broker_errc partition_model::check_producer(const append_request& request, const batch_tuple& tuple,
+                                            bool transactional, const partition_log& log,
+                                            const topic_settings& settings) const {
+  const auto* known = log.producers().find(tuple.producer_id);
+  const auto tried = verifications_.find(tuple.producer_id);
+  if (transactional && tried != verifications_.end() && tried->second.epoch >= tuple.epoch &&
+      tuple.base_sequence > tried->second.lowest_sequence)
+    return broker_errc::out_of_order_sequence_number;
+  const auto code = log.producers().check(tuple, log.ever_written(), request.version);
+  if (code != broker_errc::none) return code;
+  const bool from_zero = settings.demand_sequence_zero || (transactional && request.server_driven);
+  if (from_zero && known == nullptr && tuple.base_sequence != 0)
+    return broker_errc::out_of_order_sequence_number;
+  if (!transactional && known != nullptr && known->transaction_start >= 0)
+    return broker_errc::invalid_txn_state;
+  return broker_errc::none;
 }
 
 produce_result partition_model::store(checked_batch batch, partition_log& log, std::int32_t epoch) {
@@ -104,7 +123,9 @@ produce_result partition_model::store(checked_batch batch, partition_log& log, s
 void partition_model::fetch(replica& follower, const partition_log& source) {
   follower.log.truncate_to_common(source);
   // A replica whose end lies below the leader's start begins anew there.
-  if (follower.log.end() < source.start()) follower.log = source;
+  if (follower.log.end() < source.start())
+    follower.log.begin_at(source.batches().empty() ? source.start()
+                                                   : source.batches().front()->first_offset());
   for (auto at = source.find(follower.log.end()); at < source.batches().size(); ++at)
     follower.log.append(source.batches()[at]);
   if (follower.log.start() < source.start()) follower.log.delete_before(source.start());
@@ -152,6 +173,38 @@ bool partition_model::leads(std::int32_t broker) const noexcept {
 std::int32_t partition_model::leader_epoch(std::int32_t broker) const noexcept {
   const auto zombie = zombies_.find(broker);
   return zombie == zombies_.end() ? leader_epoch_ : zombie->second;
+}
+
+bool partition_model::in_transaction(std::int64_t producer_id, std::int16_t epoch,
+                                     emulation version) const noexcept {
+  const auto* known = log().producers().find(producer_id);
+  if (known == nullptr || known->transaction_start < 0) return false;
+  return version < emulation::kafka_4_2 || known->epoch == epoch;
+}
+
+void partition_model::begin_verification(const batch_header& header) {
+  auto& entry = verifications_[header.producer_id];
+  if (header.producer_epoch > entry.epoch) {
+    entry = {header.producer_epoch, header.base_sequence};
+  } else if (header.producer_epoch == entry.epoch) {
+    entry.lowest_sequence = std::min(entry.lowest_sequence, header.base_sequence);
+  }
+}
+
+void partition_model::end_transaction(std::int64_t producer_id, std::int16_t epoch, bool commit,
+                                      std::int64_t now_ms) {
+  PARTITA_EXPECTS(leader_ >= 0, leader_);
+  auto& log = leader_log();
+  verifications_.erase(producer_id);
+  const auto* known = log.producers().find(producer_id);
+  if (known != nullptr && known->epoch > epoch) return;  // fenced
+  checked_batch marker;
+  marker.bytes = make_marker(producer_id, epoch, commit, now_ms);
+  store(std::move(marker), log, leader_epoch_);
+}
+
+std::int64_t partition_model::last_stable_offset() const noexcept {
+  return std::min(high_watermark_, log().first_unstable());
 }
 
 void partition_model::set_fetching(std::int32_t broker, bool on) {

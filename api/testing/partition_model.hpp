@@ -42,7 +42,8 @@ struct append_request {
   std::int16_t acks = -1;
   std::int64_t now_ms = 0;
   emulation version = emulation::kafka_4_4;
-  std::int32_t broker = -1;  ///< who was asked; -1: the leader
+  std::int32_t broker = -1;    ///< who was asked; -1: the leader
+  bool server_driven = false;  ///< transactions by KIP-890, Produce 12 and later
 };
 
 struct replica {
@@ -84,6 +85,18 @@ class partition_model {
                                        std::int32_t leader_epoch,
                                        const topic_settings& settings) const noexcept;
 
+  // Transactions.
+  /// Whether this producer's transaction has a batch here, so that the next needs no verification.
+  [[nodiscard]] bool in_transaction(std::int64_t producer_id, std::int16_t epoch,
+                                    emulation version) const noexcept;
+  /// A batch is about to be verified: no sequence above the lowest that was tried may come first.
+  void begin_verification(const batch_header& header);
+  void end_transaction(std::int64_t producer_id, std::int16_t epoch, bool commit,
+                       std::int64_t now_ms);
+  /// What readers of committed data see: the start of the first open transaction, at most the high
+  /// watermark.
+  [[nodiscard]] std::int64_t last_stable_offset() const noexcept;
+
   void set_fetching(std::int32_t broker, bool on);
   void set_running(std::int32_t broker, bool on);
   void leave_in_sync(std::int32_t broker);
@@ -113,6 +126,9 @@ class partition_model {
   replica* find_mutable(std::int32_t broker) noexcept;
   partition_log& leader_log() noexcept;
   static void fetch(replica& follower, const partition_log& source);
+  [[nodiscard]] broker_errc check_producer(const append_request& request, const batch_tuple& tuple,
+                                           bool transactional, const partition_log& log,
+                                           const topic_settings& settings) const;
   produce_result store(checked_batch batch, partition_log& log, std::int32_t epoch);
 
   std::int32_t index_;
@@ -122,7 +138,12 @@ class partition_model {
   std::int64_t high_watermark_ = 0;
   std::vector<replica> replicas_;
   std::vector<std::int32_t> in_sync_;
-  std::map<std::int32_t, std::int32_t> zombies_;  // broker, and the epoch it believes in
+  struct verification {
+    std::int16_t epoch = -1;
+    std::int32_t lowest_sequence = -1;
+  };
+  std::map<std::int64_t, verification> verifications_;  // by producer id
+  std::map<std::int32_t, std::int32_t> zombies_;        // broker, and the epoch it believes in
 };
 
 }  // namespace partita::testing

@@ -11,6 +11,33 @@ namespace {
 
 std::int64_t ns(std::chrono::milliseconds time) { return std::chrono::nanoseconds{time}.count(); }
 
+// Versions 0 and 1, which messages do not describe: no log append time, and in 0 no throttle time.
+std::vector<std::byte> encode_oldest(const wire::produce_response& answer, std::int16_t version,
+                                     std::int32_t correlation_id) {
+  std::vector<std::byte> bytes(4);
+  const auto put = [&](auto number) {
+    for (std::size_t i = sizeof number; i-- > 0;)
+      bytes.push_back(static_cast<std::byte>(static_cast<std::uint64_t>(number) >> (8 * i) & 0xff));
+  };
+  put(correlation_id);
+  put(static_cast<std::int32_t>(answer.topics.size()));
+  for (const auto& topic : answer.topics) {
+    put(static_cast<std::int16_t>(topic.name.size()));
+    for (const char c : topic.name) put(static_cast<std::int8_t>(c));
+    put(static_cast<std::int32_t>(topic.partitions.size()));
+    for (const auto& part : topic.partitions) {
+      put(part.index.value);
+      put(static_cast<std::int16_t>(part.error_code));
+      put(part.base_offset.value);
+    }
+  }
+  if (version == 1) put(answer.throttle_time_ms);
+  const auto length = bytes.size() - 4;
+  for (std::size_t i = 0; i < 4; ++i)
+    bytes[i] = static_cast<std::byte>(length >> (24 - 8 * i) & 0xff);
+  return bytes;
+}
+
 }  // namespace
 
 void produce_service::finish(operation& work) {
@@ -60,9 +87,10 @@ void produce_service::send(const operation& work) {
     return;
   }
   tell_answered(work);
-  auto bytes = encode_answer(
-      response(work), work.version,
-      answer == reply::wrong_correlation_id ? work.correlation_id + 1 : work.correlation_id);
+  const auto id =
+      answer == reply::wrong_correlation_id ? work.correlation_id + 1 : work.correlation_id;
+  auto bytes = work.asked_version < 2 ? encode_oldest(response(work), work.asked_version, id)
+                                      : encode_answer(response(work), work.version, id);
   if (work.hit) spoil(bytes, answer, work.hit->cut_at, core_.state().draws());
   if (answer == reply::close_after || answer == reply::cut_answer) {
     core_.send_only(work.connection, std::move(bytes));

@@ -10,6 +10,7 @@
 namespace partita::testing {
 namespace {
 
+constexpr std::int16_t oldest_described = 3;
 constexpr std::int64_t ns_per_ms = 1'000'000;
 
 std::int64_t ns(std::chrono::milliseconds time) { return std::chrono::nanoseconds{time}.count(); }
@@ -46,7 +47,16 @@ std::vector<produce_service::part> produce_service::take_parts(const wire::produ
 
 bool produce_service::serve(std::uint64_t connection, std::int32_t broker,
                             const wire::request_header& header, byte_view body) {
-  const auto request = decode_leniently<wire::produce_request>(header.version, body);
+  // Before version 3 the request had no transactional id; what is sent here is version 3 with none.
+  std::vector<std::byte> with_id;
+  auto version = header.version;
+  if (version < oldest_described) {
+    with_id.assign(2, std::byte{0xff});
+    with_id.insert(with_id.end(), body.begin(), body.end());
+    body = with_id;
+    version = oldest_described;
+  }
+  const auto request = decode_leniently<wire::produce_request>(version, body);
   if (!request) return false;
   ++core_.counters().produce_requests;
   // A null records field is never answered, and nothing behind it either (ORDER-26).
@@ -61,12 +71,13 @@ bool produce_service::serve(std::uint64_t connection, std::int32_t broker,
   work.number = ++last_number_;
   work.connection = connection;
   work.broker = broker;
-  work.version = header.version;
+  work.version = version;
+  work.asked_version = header.version;
   work.correlation_id = header.correlation_id;
   work.acks = request->acks;
   work.timeout_ms = request->timeout_ms;
   work.transactional_id = request->transactional_id;
-  work.parts = take_parts(*request, header.version);
+  work.parts = take_parts(*request, version);
   for (auto& one : work.parts)
     if (header.version >= 13)
       if (const auto* topic = core_.state().topic(one.id)) one.topic = topic->name;
@@ -124,10 +135,14 @@ void produce_service::choose_faults(operation& work) {
 }
 
 void produce_service::execute(operation& work) {
-  const bool whole_request_refused =
-      !work.transactional_id && std::any_of(work.parts.begin(), work.parts.end(), [&](part& one) {
-        return carries_transaction(check_framing(one.records, work.version));
-      });
+  std::optional<std::int64_t> producer;
+  for (auto& one : work.parts)
+    if (const auto framed = check_framing(one.records, work.version); carries_transaction(framed)) {
+      const auto id = read_batch_header(framed.batch).producer_id;
+      work.mixed_producers = work.mixed_producers || (producer && *producer != id);
+      producer = id;
+    }
+  const bool whole_request_refused = !work.transactional_id && producer;
   bool waits = false;
   for (auto& one : work.parts) {
     if (one.hit && one.hit->execution == execution::skip) {
@@ -175,9 +190,9 @@ std::optional<produce_result> produce_service::check_request(const operation& wo
     result.message = framed.refused.message;
     return result;
   }
-  if (carries_transaction(framed)) {
-    const auto header = read_batch_header(framed.batch);
-    return check_transaction(work, header.producer_id, header.producer_epoch);
+  if (carries_transaction(framed) && partition->leads(work.broker)) {
+    if (auto refused = check_transaction(work, one, read_batch_header(framed.batch)))
+      return refused;
   }
   if (work.acks < -1 || work.acks > 1)
     return produce_result::refused(broker_errc::invalid_required_acks);
@@ -187,18 +202,40 @@ std::optional<produce_result> produce_service::check_request(const operation& wo
   return std::nullopt;
 }
 
-// No transaction is ever open here, so a transactional batch always fails its verification.
-produce_result produce_service::check_transaction(const operation& work, std::int64_t producer_id,
-                                                  std::int16_t epoch) const {
-  const auto* owner = core_.state().find_transactional(*work.transactional_id);
-  if (owner == nullptr || owner->producer_id != producer_id) {
-    auto result = produce_result::refused(broker_errc::invalid_producer_id_mapping);
-    result.message = "the producer id does not belong to the transactional id";
+// What the leader asks the coordinator before the first batch of a transaction (KIP-890).
+std::optional<produce_result> produce_service::check_transaction(const operation& work,
+                                                                 const part& one,
+                                                                 const batch_header& header) {
+  constexpr std::int16_t server_driven_from = 12;
+  constexpr std::int16_t abortable_from = 11;
+  const auto refuse = [](broker_errc code, const char* message = nullptr) {
+    auto result = produce_result::refused(code);
+    if (message != nullptr) result.message = message;
     return result;
+  };
+  if (work.mixed_producers)
+    return refuse(broker_errc::invalid_producer_id_mapping, "more than one producer id");
+  auto& state = core_.state();
+  auto* partition = state.topic(one.topic)->partition(one.index);
+  if (partition->in_transaction(header.producer_id, header.producer_epoch, state.options().version))
+    return std::nullopt;
+  partition->begin_verification(header);
+  auto& transactions = state.transactions();
+  const auto code =
+      transactions.check(*work.transactional_id, header.producer_id, header.producer_epoch);
+  if (code == broker_errc::invalid_producer_id_mapping)
+    return refuse(code, "the producer id does not belong to the transactional id");
+  if (code != broker_errc::none) return refuse(broker_errc::invalid_producer_epoch);
+  if (work.version >= server_driven_from) {
+    transactions.add(*work.transactional_id, one.topic, one.index, core_.now());
+    return std::nullopt;
   }
-  if (epoch < owner->epoch) return produce_result::refused(broker_errc::invalid_producer_epoch);
-  return produce_result::refused(work.version >= 11 ? broker_errc::transaction_abortable
-                                                    : broker_errc::invalid_txn_state);
+  const auto* found = transactions.find(*work.transactional_id);
+  if (found->status == transaction_status::ongoing &&
+      found->partitions.contains({one.topic, one.index}))
+    return std::nullopt;
+  if (work.version >= abortable_from) return refuse(broker_errc::transaction_abortable);
+  return refuse(broker_errc::invalid_txn_state, "the partition is not part of a transaction");
 }
 
 produce_result produce_service::append(operation& work, part& one) {
@@ -208,9 +245,10 @@ produce_result produce_service::append(operation& work, part& one) {
   auto* partition = topic->partition(one.index);
   one.id = topic->id;
   one.leader_epoch = partition->leader_epoch(work.broker);
-  auto result = partition->append(
-      {framed.batch, work.acks, core_.now().wall_ms, core_.state().options().version, work.broker},
-      topic->settings);
+  auto result =
+      partition->append({framed.batch, work.acks, core_.now().wall_ms,
+                         core_.state().options().version, work.broker, work.version >= 12},
+                        topic->settings);
   if (result.committed_at >= 0) {
     partition->replicate(topic->settings);
     partition->retain(core_.state().options().retention_bytes);

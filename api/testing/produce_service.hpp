@@ -59,6 +59,7 @@ class produce_service {
     std::uint64_t connection = 0;
     std::int32_t broker = -1;
     std::int16_t version = 0;
+    std::int16_t asked_version = 0;  // below 3 where brokers still serve it
     std::int32_t correlation_id = 0;
     std::int16_t acks = -1;
     std::int64_t timeout_ms = 0;
@@ -67,6 +68,7 @@ class produce_service {
     std::optional<fault> hit;  // what concerns the whole request
     std::int64_t deadline_ns = -1;
     bool waiting = false;
+    bool mixed_producers = false;  // among its transactional batches
   };
 
   static std::vector<part> take_parts(const wire::produce_request& request, std::int16_t version);
@@ -78,8 +80,8 @@ class produce_service {
   produce_result append(operation& work, part& one);
   std::optional<produce_result> check_request(const operation& work, part& one,
                                               framed_batch& framed);
-  produce_result check_transaction(const operation& work, std::int64_t producer_id,
-                                   std::int16_t epoch) const;
+  std::optional<produce_result> check_transaction(const operation& work, const part& one,
+                                                  const batch_header& header);
   void execute_late(operation& work);
   void forge(part& one);
   bool settle(operation& work);

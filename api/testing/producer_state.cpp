@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace partita::testing {
 namespace {
@@ -63,9 +64,31 @@ void producer_state::remember(const batch_tuple& tuple, std::int64_t first_offse
   if (entry.window.size() > window_max) entry.window.pop_front();
 }
 
+void producer_state::begin_transaction(std::int64_t producer_id, std::int64_t offset) {
+  auto& entry = producers_[producer_id];
+  if (entry.transaction_start < 0) entry.transaction_start = offset;
+}
+
+std::int64_t producer_state::end_transaction(std::int64_t producer_id, std::int16_t epoch,
+                                             std::int32_t coordinator_epoch,
+                                             std::int64_t timestamp_ms) {
+  auto& entry = producers_[producer_id];
+  if (entry.epoch != epoch) entry.window.clear();
+  entry.epoch = epoch;
+  entry.last_timestamp_ms = timestamp_ms;
+  entry.coordinator_epoch = coordinator_epoch;
+  return std::exchange(entry.transaction_start, -1);
+}
+
+const producer_entry* producer_state::find(std::int64_t producer_id) const noexcept {
+  const auto found = producers_.find(producer_id);
+  return found == producers_.end() ? nullptr : &found->second;
+}
+
 void producer_state::expire(std::int64_t now_ms, std::int64_t limit_ms) {
   std::erase_if(producers_, [&](const auto& producer) {
-    return now_ms - producer.second.last_timestamp_ms >= limit_ms;
+    return producer.second.transaction_start < 0 &&
+           now_ms - producer.second.last_timestamp_ms >= limit_ms;
   });
 }
 

@@ -35,7 +35,9 @@ struct batch_metadata {
 struct producer_entry {
   std::int16_t epoch = -1;
   std::int64_t last_timestamp_ms = -1;
-  std::deque<batch_metadata> window;  ///< oldest first, at most five
+  std::int64_t transaction_start = -1;  ///< offset of the first batch of the open transaction
+  std::int32_t coordinator_epoch = -1;  ///< of the last marker
+  std::deque<batch_metadata> window;    ///< oldest first, at most five
 };
 
 /// The tuple of a batch that asks to be appended.
@@ -60,6 +62,15 @@ class producer_state {
 
   void remember(const batch_tuple& tuple, std::int64_t first_offset, std::int64_t last_offset,
                 std::int64_t max_timestamp_ms);
+
+  /// The producer's transaction starts there, if none is open.
+  void begin_transaction(std::int64_t producer_id, std::int64_t offset);
+  /// A marker: of a newer epoch it empties the window. Returns where the transaction began; -1:
+  /// none was open.
+  std::int64_t end_transaction(std::int64_t producer_id, std::int16_t epoch,
+                               std::int32_t coordinator_epoch, std::int64_t timestamp_ms);
+  /// Null: nothing is known.
+  [[nodiscard]] const producer_entry* find(std::int64_t producer_id) const noexcept;
 
   /// Drops producers whose newest *record timestamp* is that old, however active they are.
   void expire(std::int64_t now_ms, std::int64_t limit_ms);
