@@ -1,13 +1,23 @@
 #include "api/cli/cluster.hpp"
 
+#include "api/cli/control_channel.hpp"
+#include "api/cli/exit_code.hpp"
+
 #include <partita/testing/cluster.hpp>
 #include <partita/testing/log_reader.hpp>
 
 #include <CLI/CLI.hpp>
 
+#include <nlohmann/json.hpp>
+
+#include <sys/signalfd.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace partita::cli {
@@ -19,6 +29,10 @@ struct serve_arguments {
   std::uint16_t port = 19092;
   std::uint64_t seed = 1;
   bool auto_create = true;
+  std::string emulate = "4.4.0";
+  int expiration_check_ms = 600'000;
+  int control_port = -1;
+  bool control_input = false;
 };
 
 struct log_arguments {
@@ -26,6 +40,13 @@ struct log_arguments {
   std::string topic;
   int partition = -1;
 };
+
+struct tell_arguments {
+  std::string control;
+  std::vector<std::string> words;
+};
+
+int ends_with(exit_code value) { return static_cast<int>(value); }
 
 bool read_topic(const std::string& text, std::string& name, testing::topic_options& options) {
   const auto parts = CLI::detail::split(text, ':');
@@ -35,14 +56,51 @@ bool read_topic(const std::string& text, std::string& name, testing::topic_optio
          (parts.size() < 3 || CLI::detail::lexical_cast(parts[2], options.replication));
 }
 
-// Signals are taken by sigwait, so that no handler runs beside the broker's thread.
-sigset_t block_stop_signals() {
+// "4.4" and "4.4.1" mean the same.
+bool read_version(const std::string& text, testing::emulation& version) {
+  using testing::emulation;
+  constexpr std::pair<std::string_view, emulation> known[] = {{"2.4", emulation::kafka_2_4},
+                                                              {"3.9", emulation::kafka_3_9},
+                                                              {"4.2", emulation::kafka_4_2},
+                                                              {"4.4", emulation::kafka_4_4},
+                                                              {"4.5", emulation::kafka_4_5}};
+  for (const auto& [name, value] : known)
+    if (text == name || text.starts_with(std::string{name} + '.')) {
+      version = value;
+      return true;
+    }
+  return false;
+}
+
+// Signals are read from a descriptor, so that no handler runs beside the broker's thread.
+int open_stop_signals() {
   sigset_t wanted;
   sigemptyset(&wanted);
   sigaddset(&wanted, SIGINT);
   sigaddset(&wanted, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &wanted, nullptr);
-  return wanted;
+  return signalfd(-1, &wanted, SFD_CLOEXEC);
+}
+
+bool create_topics(testing::cluster& cluster,
+                   const std::vector<std::pair<std::string, testing::topic_options>>& topics) {
+  for (const auto& [name, options] : topics)
+    if (const auto code = cluster.create_topic(name, options); code != broker_errc::none) {
+      std::fprintf(stderr, "topic %s: %s\n", name.c_str(), make_error_code(code).message().c_str());
+      return false;
+    }
+  return true;
+}
+
+void announce(const testing::loopback_cluster& cluster, const control_channel& control) {
+  std::printf("bootstrap.servers=%s\n", cluster.bootstrap().c_str());
+  if (control.port() != 0) std::printf("control=127.0.0.1:%u\n", unsigned{control.port()});
+  for (const auto& name : cluster.topics()) {
+    int partitions = 0;
+    while (cluster.view(name, partitions)) ++partitions;
+    std::printf("topic %s: %d partitions\n", name.c_str(), partitions);
+  }
+  std::fflush(stdout);
 }
 
 int serve(const serve_arguments& arguments) {
@@ -50,35 +108,65 @@ int serve(const serve_arguments& arguments) {
   options.brokers = arguments.brokers;
   options.seed = arguments.seed;
   options.auto_create_topics = arguments.auto_create;
-  const auto stop_signals = block_stop_signals();
+  options.producer_expiration_check = std::chrono::milliseconds{arguments.expiration_check_ms};
+  if (!read_version(arguments.emulate, options.version)) {
+    std::fprintf(stderr, "--emulate %s: known are 2.4, 3.9, 4.2, 4.4 and 4.5\n",
+                 arguments.emulate.c_str());
+    return ends_with(exit_code::usage);
+  }
+  std::vector<std::pair<std::string, testing::topic_options>> topics;
+  for (const auto& text : arguments.topics) {
+    auto& [name, topic] = topics.emplace_back();
+    if (read_topic(text, name, topic)) continue;
+    std::fprintf(stderr, "%s is not NAME[:PARTITIONS[:REPLICATION]]\n", text.c_str());
+    return ends_with(exit_code::usage);
+  }
+  const int stop_signals = open_stop_signals();
   testing::loopback_cluster cluster{options, arguments.port};
   if (const auto error = cluster.listening()) {
     std::fprintf(stderr, "can not listen from port %u on: %s\n", unsigned{arguments.port},
                  error.message().c_str());
-    return 1;
+    return ends_with(exit_code::usage);
   }
-  for (const auto& text : arguments.topics) {
-    std::string name;
-    testing::topic_options topic;
-    if (!read_topic(text, name, topic)) {
-      std::fprintf(stderr, "%s is not NAME[:PARTITIONS[:REPLICATION]]\n", text.c_str());
-      return 2;
+  if (!create_topics(cluster, topics)) return ends_with(exit_code::usage);
+  control_channel control{cluster};
+  if (arguments.control_port >= 0)
+    if (const auto error = control.listen(static_cast<std::uint16_t>(arguments.control_port))) {
+      std::fprintf(stderr, "can not listen on control port %d: %s\n", arguments.control_port,
+                   error.message().c_str());
+      return ends_with(exit_code::usage);
     }
-    if (const auto code = cluster.create_topic(name, topic); code != broker_errc::none) {
-      std::fprintf(stderr, "topic %s: %s\n", name.c_str(), make_error_code(code).message().c_str());
-      return 1;
+  if (arguments.control_input) control.read_input();
+  announce(cluster, control);
+  control.serve(stop_signals);
+  return ends_with(exit_code::ok);
+}
+
+// A line of JSON, or a command and a broker: `pause 2`.
+int tell(const tell_arguments& arguments) {
+  std::string line;
+  const auto& words = arguments.words;
+  if (words.size() == 1 && words[0].starts_with("{")) {
+    line = words[0];
+  } else {
+    int broker = 0;
+    nlohmann::json command{{"do", words[0]}};
+    if (words.size() > 2 || (words.size() == 2 && !CLI::detail::lexical_cast(words[1], broker))) {
+      std::fprintf(stderr, "a JSON object, or COMMAND [BROKER]\n");
+      return ends_with(exit_code::usage);
     }
+    if (words.size() == 2) command["broker"] = broker;
+    line = command.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
-  std::printf("bootstrap.servers=%s\n", cluster.bootstrap().c_str());
-  for (const auto& name : cluster.topics()) {
-    int partitions = 0;
-    while (cluster.view(name, partitions)) ++partitions;
-    std::printf("topic %s: %d partitions\n", name.c_str(), partitions);
+  std::string answer;
+  if (const auto error = send_command(arguments.control, line, answer)) {
+    std::fprintf(stderr, "%s: %s\n", arguments.control.c_str(), error.message().c_str());
+    return ends_with(error == std::errc::invalid_argument ? exit_code::usage
+                                                          : exit_code::unreachable);
   }
-  std::fflush(stdout);
-  int received = 0;
-  sigwait(&stop_signals, &received);
-  return 0;
+  std::printf("%s\n", answer.c_str());
+  const auto said = nlohmann::json::parse(answer, nullptr, false);
+  return ends_with(said.is_object() && said.value("ok", false) ? exit_code::ok : exit_code::usage);
 }
 
 // Bytes that a terminal could not show, and the separators of the line, as \xNN.
@@ -111,7 +199,7 @@ int show_log(const log_arguments& arguments) {
   std::vector<partition_id> partitions;
   const auto failed = [](const testing::read_end& end) {
     std::fprintf(stderr, "%s\n", end.text.c_str());
-    return 1;
+    return ends_with(is_unreachable(end.error) ? exit_code::unreachable : exit_code::usage);
   };
   if (arguments.partition >= 0) {
     partitions.emplace_back(arguments.partition);
@@ -124,7 +212,7 @@ int show_log(const log_arguments& arguments) {
                                  [&](const auto& record) { print(partition, record); });
     if (!end.ok()) return failed(end);
   }
-  return std::fflush(stdout) == 0 ? 0 : 1;
+  return ends_with(std::fflush(stdout) == 0 ? exit_code::ok : exit_code::usage);
 }
 
 }  // namespace
@@ -139,6 +227,19 @@ void add_cluster_command(CLI::App& app, int& exit_code) {
   cluster->add_option("--port", serving->port, "Port of the first broker; 0 takes free ones")
       ->capture_default_str();
   cluster->add_option("--seed", serving->seed, "Seed of ids and faults")->capture_default_str();
+  cluster->add_option("--emulate", serving->emulate, "Version of Kafka whose rules are followed")
+      ->capture_default_str();
+  cluster
+      ->add_option("--producer-id-expiration-check-interval-ms", serving->expiration_check_ms,
+                   "How often forgotten producers are looked for")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  cluster
+      ->add_option("--control-port", serving->control_port,
+                   "Take commands on this loopback port; 0 takes a free one")
+      ->check(CLI::Range(0, 65535));
+  cluster->add_flag("--control-stdin", serving->control_input,
+                    "Take commands from standard input, one JSON object a line");
   cluster->add_flag("!--no-auto-create", serving->auto_create, "Do not create topics on demand");
 
   auto* log =
@@ -146,13 +247,21 @@ void add_cluster_command(CLI::App& app, int& exit_code) {
   auto reading = std::make_shared<log_arguments>();
   log->add_option("--bootstrap", reading->bootstrap, "HOST:PORT of any broker")->required();
   log->add_option("--topic", reading->topic, "Topic")->required();
-  log->add_option("--partition", reading->partition, "One partition only");
+  log->add_option("--partition", reading->partition, "One partition only")
+      ->check(CLI::NonNegativeNumber);
+
+  auto* told = cluster->add_subcommand("tell", "Send a command to a cluster with --control-port");
+  auto telling = std::make_shared<tell_arguments>();
+  told->add_option("--control", telling->control, "ADDRESS:PORT of its control")->required();
+  told->add_option("command", telling->words, "A JSON object, or COMMAND [BROKER]")->required();
 
   // A parent's callback runs too when its subcommand was given.
-  cluster->callback([cluster, log, serving, &exit_code] {
-    if (!cluster->got_subcommand(log)) exit_code = serve(*serving);
+  cluster->callback([cluster, log, told, serving, &exit_code] {
+    if (!cluster->got_subcommand(log) && !cluster->got_subcommand(told))
+      exit_code = serve(*serving);
   });
   log->callback([reading, &exit_code] { exit_code = show_log(*reading); });
+  told->callback([telling, &exit_code] { exit_code = tell(*telling); });
 }
 
 }  // namespace partita::cli

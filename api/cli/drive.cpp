@@ -43,7 +43,7 @@ exit_code drive(const drive_options& options) {
   log_to(config, display);
   input_file input;
   if (const std::error_code error = input.open(options.file))
-    return fail(options.file + ": " + error.message());
+    return fail((options.file.empty() ? "stdin" : options.file) + ": " + error.message());
   drive_run run(input);
   return run.run(config);
 }

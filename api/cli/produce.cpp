@@ -29,7 +29,7 @@ exit_code produce(const produce_options& options) {
   log_to(config, display);
   input_file input;
   if (const std::error_code error = input.open(options.file))
-    return fail(display, options.file + ": " + error.message());
+    return fail(display, (options.file.empty() ? "stdin" : options.file) + ": " + error.message());
 
   produce_run run(options, input, display);
   const run_summary summary = run.run(config);

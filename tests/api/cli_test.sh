@@ -179,6 +179,56 @@ kill -KILL $frozen
 says err 'stopped reading' 'full and halted'
 says out '1 delivered, 0 not written, 1 unknown' 'full and halted'
 
+# The embedded brokers: bad options, and commands while they run.
+run 1 'a topic that is none' cluster --topic a:x
+run 1 'an unknown version' cluster --emulate 1.0
+run 1 'a negative partition' cluster log --bootstrap "$bootstrap" --topic one --partition -5
+run 1 'no such ports' cluster --port 65534 --brokers 3
+run 1 'a used port' cluster --port "${bootstrap##*:}" --brokers 1
+says err 'in use' 'a used port'
+mkfifo "$work/told"
+"$partita" cluster --brokers 3 --topic told:1 --port 0 --control-port 0 >"$work/told" &
+told=$!
+{ read -r first && read -r second; } <"$work/told"
+tell() {
+  run "$1" "tell $3" cluster tell --control "${second#control=}" "$3"
+  says out "$2" "tell $3"
+}
+tell 0 '"ok":true' '{"do":"fault","topic":"told","code":10}'
+tell 1 'tims: unknown' '{"do":"fault","tims":2}'
+tell 1 'no command' '{"do":"dance"}'
+tell 1 'not a JSON object' '{'
+run 0 'tell pause' cluster tell --control "${second#control=}" pause 3
+run 0 'tell cont' cluster tell --control "${second#control=}" cont 3
+run 1 'tell an unknown broker' cluster tell --control "${second#control=}" pause 9
+run 6 'tell nobody' cluster tell --control 127.0.0.1:1 counters
+echo refused >"$work/in"
+run 2 'refused by a fault' produce -b "${first#bootstrap.servers=}" -t told
+tell 0 '"faults_hit":1' '{"do":"counters"}'
+
+# Outcomes against the log.
+cat >"$work/commands" <<'END'
+{"do":"produce","name":"A","topic":"told","partition":0,"key":"k","value":"a"}
+{"do":"produce","name":"B","topic":"told","partition":0,"key":"k","value":"b"}
+END
+cp "$work/commands" "$work/in"
+run 0 'drive for check' drive -b "${first#bootstrap.servers=}"
+cp "$work/out" "$work/outcomes"
+: >"$work/in"
+run 0 'check of the truth' check -b "${first#bootstrap.servers=}" --commands "$work/commands" \
+  --outcomes "$work/outcomes"
+says out '"anomalies":0' 'check of the truth'
+sed 's/"offset":1/"offset":7/; s/"name":"A"/"name":"B2"/; s/"name":"B"/"name":"A"/' \
+  "$work/outcomes" >"$work/in"
+run 2 'check of a lie' check -b "${first#bootstrap.servers=}" --topic told --outcomes -
+says out lost-write 'check of a lie'
+says out unknown-record 'check of a lie'
+run 1 "check of nothing" check -b "${first#bootstrap.servers=}" --outcomes "$work/nothing"
+run 6 'check without brokers' check -b 127.0.0.1:1 --commands "$work/commands" \
+  --outcomes "$work/outcomes"
+kill $told
+: >"$work/in"
+
 # Far more than buffer.memory.
 seq 1 200000 >"$work/in"
 run 0 'small buffer' produce -b "$bootstrap" -t many -X buffer.memory=100000 -X batch.size=10000
