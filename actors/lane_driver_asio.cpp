@@ -43,14 +43,16 @@ class loop_rounds : public std::enable_shared_from_this<loop_rounds> {
   /// Runs the loop on a thread of its own, until it is stopped. A round that was asked for on this
   /// thread follows the event that asked at once: going through the loop's queue would cost another
   /// look at all sockets, which a round trip feels.
-  void run_loop() {
+  void run_loop(wire::tcp_transport& sockets) {
     runner_.store(std::this_thread::get_id(), std::memory_order_release);
     while (loop_.run_one() != 0) {
       while (asked_) {
         asked_ = false;
         round();
+        sockets.read_on();
         if (asked_) loop_.poll();  // more to do: I/O gets its chance
       }
+      sockets.read_on();
     }
     runner_.store(std::thread::id(), std::memory_order_release);
   }
@@ -146,12 +148,17 @@ struct own_loop {
   explicit own_loop(const wire::tcp_options& sockets)
       : guard(loop.get_executor()),
         rounds(std::make_shared<loop_rounds>(loop)),
-        transport(loop, sockets) {}
+        transport(loop, told_when_to_read(sockets)) {}
+
+  static wire::tcp_options told_when_to_read(wire::tcp_options sockets) {
+    sockets.read_when_told = true;
+    return sockets;
+  }
 
   void run(lane& driven) {
     pthread_setname_np(pthread_self(), "partita-lane");
     lane::bind_thread(&driven);
-    rounds->run_loop();
+    rounds->run_loop(transport);
     lane::bind_thread(nullptr);
   }
 

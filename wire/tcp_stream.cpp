@@ -17,6 +17,7 @@
 #include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace partita::wire {
 namespace {
@@ -44,12 +45,19 @@ bool is_temporary(const error_code& code) {
          code == asio::error::interrupted;
 }
 
+class tcp_connection;
+
+/// Connections that read again when the loop's owner says so.
+using waiting_readers = std::vector<std::shared_ptr<tcp_connection>>;
+
 // What a stream's asynchronous operations share. Every handler holds it, and returns at once when
 // the phase has moved on.
 class tcp_connection : public std::enable_shared_from_this<tcp_connection> {
  public:
-  tcp_connection(asio::io_context& loop, const tcp_options& options, stream_events& events)
-      : loop_(loop), options_(options), events_(&events), socket_(loop) {
+  /// `later` null: reads again at once.
+  tcp_connection(asio::io_context& loop, const tcp_options& options, stream_events& events,
+                 std::shared_ptr<waiting_readers> later = {})
+      : loop_(loop), options_(options), events_(&events), later_(std::move(later)), socket_(loop) {
     PARTITA_EXPECTS(options_.read_bytes_max > 0, options_.read_bytes_max);
   }
 
@@ -60,6 +68,10 @@ class tcp_connection : public std::enable_shared_from_this<tcp_connection> {
   void want_writable();
   void set_reading(bool on);
   void close(close_how how);
+  /// The loop's owner: now.
+  void read_now() {
+    if (phase_ != phase::ended) read();
+  }
   std::uint64_t handed_over() const { return handed_over_; }
   std::string peer_address() const;
 
@@ -74,6 +86,7 @@ class tcp_connection : public std::enable_shared_from_this<tcp_connection> {
 
   void become_open();
   void read();
+  void read_later();
   void on_read(const error_code& code, std::size_t bytes);
   void on_read_ended(const error_code& code);
   void show_held();
@@ -85,6 +98,7 @@ class tcp_connection : public std::enable_shared_from_this<tcp_connection> {
   asio::io_context& loop_;
   const tcp_options options_;
   stream_events* events_;  // null once ended
+  const std::shared_ptr<waiting_readers> later_;
   phase phase_ = phase::idle;
   std::shared_ptr<tcp_connector> connector_;  // while connecting
   tcp::socket socket_;
@@ -195,7 +209,14 @@ void tcp_connection::on_read(const error_code& code, std::size_t bytes) {
   if (phase_ == phase::ended) return;
   if (code) return on_read_ended(code);
   if (phase_ == phase::broken && !reading_) return end(write_failure_);
-  read();
+  read_later();
+}
+
+// Asio looks at the socket before it waits, mostly in vain. What the bytes brought about, such as
+// the next request, goes first where the loop's owner takes part.
+void tcp_connection::read_later() {
+  if (later_ == nullptr) return read();
+  later_->push_back(shared_from_this());
 }
 
 void tcp_connection::on_read_ended(const error_code& code) {
@@ -322,10 +343,12 @@ struct tcp_transport::shared {
   asio::io_context& loop;
   tcp_options options;
   std::shared_ptr<address_book> book;
+  std::shared_ptr<waiting_readers> later{};
 };
 
 tcp_transport::tcp_transport(asio::io_context& loop, tcp_options options, name_lookup_options names)
     : shared_(new shared{loop, options, nullptr}) {
+  if (options.read_when_told) shared_->later = std::make_shared<waiting_readers>();
   if (names.family == address_family::any) names.family = options.family;
   shared_->book = std::make_shared<address_book>(loop, std::move(names));
 }
@@ -333,8 +356,15 @@ tcp_transport::tcp_transport(asio::io_context& loop, tcp_options options, name_l
 tcp_transport::~tcp_transport() = default;
 
 std::unique_ptr<stream> tcp_transport::make_stream(stream_events& events) {
-  auto connection = std::make_shared<tcp_connection>(shared_->loop, shared_->options, events);
+  auto connection =
+      std::make_shared<tcp_connection>(shared_->loop, shared_->options, events, shared_->later);
   return std::make_unique<tcp_stream>(std::move(connection), shared_->book);
+}
+
+void tcp_transport::read_on() {
+  if (shared_->later == nullptr) return;
+  for (const auto& each : *shared_->later) each->read_now();
+  shared_->later->clear();
 }
 
 std::unique_ptr<pending_look_up> tcp_transport::look_up(

@@ -29,6 +29,7 @@ struct tcp_options {
   std::size_t read_bytes_max = 64 * 1024;       ///< what one on_bytes() may show
   address_family family = address_family::any;  ///< of the addresses that names are looked up for
   bool keep_half_open = false;  ///< report on_end_of_bytes() and stay writable; for servers
+  bool read_when_told = false;  ///< after bytes were shown, read again only by read_on()
 };
 
 class tcp_transport final : public transport {
@@ -40,6 +41,8 @@ class tcp_transport final : public transport {
   std::unique_ptr<stream> make_stream(stream_events& events) override;
   [[nodiscard]] std::unique_ptr<pending_look_up> look_up(
       std::string host, std::function<void(const look_up_result&)> callback) override;
+  /// With read_when_told: what has shown its bytes reads on. To be called before the loop waits.
+  void read_on();
 
  private:
   struct shared;
