@@ -240,7 +240,7 @@ TEST(ConfigKeys, ParseTheirOwnDefaults) {
 }
 
 TEST(ConfigKeys, AreAllInTheDocumentation) {
-  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+  const auto root = std::filesystem::path(PARTITA_SOURCE_DIR);
   const std::string document = contents_of(root / "docs" / "configuration.md");
   ASSERT_FALSE(document.empty());
   EXPECT_NE(document.find(known_keys_table()), std::string::npos)
