@@ -173,7 +173,8 @@ void simulated_link::put(direction& way, kind what, std::vector<std::byte> bytes
 }
 
 void simulated_link::arm(direction& way, bool to_broker) {
-  if (way.armed || way.items.empty() || network_.is_cut(broker_)) return;
+  if (way.armed || way.items.empty()) return;
+  if (network_.is_cut(broker_)) return network_.keep(number_, shared_from_this());
   if (!to_broker && !reading_) return;
   way.armed = true;
   network_.time_.at(virtual_time::duration{way.items.front().due_ns},
@@ -184,7 +185,8 @@ void simulated_link::arm(direction& way, bool to_broker) {
 
 void simulated_link::deliver(direction& way, bool to_broker) {
   way.armed = false;
-  if (way.items.empty() || broken_ || network_.is_cut(broker_) || (!to_broker && !reading_)) return;
+  if (way.items.empty() || broken_ || (!to_broker && !reading_)) return;
+  if (network_.is_cut(broker_)) return network_.keep(number_, shared_from_this());
   auto& draws = network_.time_.draws();
   if (draws.chance(network_.options_.disconnect)) {
     break_both();

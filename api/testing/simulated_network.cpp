@@ -106,6 +106,7 @@ void simulated_network::heal(std::int32_t broker) {
       at = links_.erase(at);
     }
   }
+  std::erase_if(waiting_, [&](const auto& link) { return link.second->broker() == broker; });
 }
 
 }  // namespace partita::testing

@@ -47,6 +47,11 @@ class simulated_network final : public wire::transport {
   [[nodiscard]] virtual_time::duration latency();
   /// Null: nothing is wrong.
   [[nodiscard]] link_fault* fault_of(std::int32_t broker);
+  /// A link whose client has gone lives on while the cut holds back what it sent: the broker's end
+  /// does not know yet.
+  void keep(std::uint64_t number, std::shared_ptr<simulated_link> waiting) {
+    waiting_.emplace(number, std::move(waiting));
+  }
   [[nodiscard]] bool is_cut(std::int32_t broker) const { return cut_.contains(broker); }
 
   virtual_time& time_;
@@ -58,6 +63,7 @@ class simulated_network final : public wire::transport {
   std::set<std::int32_t> refused_;
   std::uint64_t last_link_ = 0;
   std::map<std::uint64_t, std::weak_ptr<simulated_link>> links_;
+  std::map<std::uint64_t, std::shared_ptr<simulated_link>> waiting_;  // for the end of a cut
 };
 
 }  // namespace partita::testing
