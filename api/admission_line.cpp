@@ -2,6 +2,8 @@
 
 #include <partita/contract.hpp>
 
+#include <utility>
+
 namespace partita::detail {
 
 admission_line::admission_line(actors::budget& room, actors::lane& home,
@@ -16,7 +18,24 @@ admission_line::admission_line(actors::budget& room, actors::lane& home,
           },
           this) {}
 
-admission_line::~admission_line() { PARTITA_ASSERT(line_.empty(), line_.size()); }
+admission_line::~admission_line() {
+  PARTITA_ASSERT(line_.empty(), line_.size());
+  // Granted, and then lane 0 came to its end.
+  while (!granted_.empty()) {
+    admission_waiter* const next = granted_.front();
+    granted_.pop_front();
+    next->refused(client_errc::closed);
+  }
+}
+
+/// The look comes after the taking: the budget opens for newcomers when the last one was granted,
+/// which is after that one was counted here.
+bool admission_line::take_now(std::uint64_t bytes) noexcept {
+  if (!room_.try_take(bytes)) return false;
+  if (!letting_in()) return true;
+  room_.give_back(bytes);
+  return false;
+}
 
 bool admission_line::take_or_wait(std::uint64_t bytes, admission_waiter& waiter,
                                   std::optional<std::chrono::milliseconds> wait_max) {
@@ -29,6 +48,10 @@ bool admission_line::take_or_wait(std::uint64_t bytes, admission_waiter& waiter,
   }
   switch (room_.take_or_wait(bytes, waiter)) {
     case actors::admission::taken:
+      if (letting_in()) {
+        let_in(waiter);
+        return false;
+      }
       leave(waiter);
       return true;
     case actors::admission::closed:
@@ -82,9 +105,35 @@ void admission_waiter::granted_or_closed(actors::budget_waiter& waiter,
                                          actors::grant what) noexcept {
   auto& self = static_cast<admission_waiter&>(waiter);
   admission_line& line = *self.line_;
+  if (what == actors::grant::granted) return line.let_in(self);
   line.leave(self);
-  if (what == actors::grant::closed) return self.refused(client_errc::closed);
-  line.home_.post([&self] { self.admitted(); });
+  self.refused(client_errc::closed);
+}
+
+void admission_line::let_in(admission_waiter& waiter) noexcept {
+  on_their_way_.fetch_add(1, std::memory_order_acq_rel);
+  {
+    std::lock_guard lock(mutex_);
+    line_.erase(waiter.place_);
+    granted_.push_back(&waiter);
+    if (std::exchange(admitting_posted_, true)) return;
+  }
+  home_.post([this] { admit_granted(); });
+}
+
+void admission_line::admit_granted() noexcept {
+  for (;;) {
+    admission_waiter* next = nullptr;
+    {
+      std::lock_guard lock(mutex_);
+      admitting_posted_ = !granted_.empty();
+      if (!admitting_posted_) return;
+      next = granted_.front();
+      granted_.pop_front();
+    }
+    next->admitted();
+    on_their_way_.fetch_sub(1, std::memory_order_acq_rel);
+  }
 }
 
 void admission_line::watch() noexcept {

@@ -5,6 +5,8 @@
 // 1. A waiting record is admitted, or answered: admission_timeout, cancelled, or closed.
 // 2. Grants go through lane 0, never straight into the turn that freed the room: there they would
 //    overtake what is already queued (L5).
+// 3. Until a granted record is in its partition's queue nobody else takes room (L5): it would
+//    overtake it there.
 //
 // Threads: wait() from any; the rest on lane 0 and on the threads that free room.
 #pragma once
@@ -19,6 +21,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -49,6 +52,8 @@ class admission_line {
                  actors::duration wait_max);
   ~admission_line();
 
+  /// Takes the room now, or not at all.
+  [[nodiscard]] bool take_now(std::uint64_t bytes) noexcept;
   /// Takes the room now (true: go on at once, nothing waits) or lines up and later calls one of
   /// the waiter's members, maybe before this returns.
   [[nodiscard]] bool take_or_wait(std::uint64_t bytes, admission_waiter& waiter,
@@ -60,6 +65,12 @@ class admission_line {
  private:
   friend class admission_waiter;
   void leave(admission_waiter& waiter) noexcept;
+  void let_in(admission_waiter& waiter) noexcept;
+  /// Whether one that was granted has not reached its partition yet.
+  [[nodiscard]] bool letting_in() const noexcept {
+    return on_their_way_.load(std::memory_order_acquire) != 0;
+  }
+  void admit_granted() noexcept;
   void watch() noexcept;
   void timer_fired() noexcept;
 
@@ -70,6 +81,9 @@ class admission_line {
   std::atomic<bool> watch_posted_{false};
   std::mutex mutex_;
   std::multimap<actors::instant, admission_waiter*> line_;  // by their limits
+  std::list<admission_waiter*> granted_;  // in the order of the grants, on their way to lane 0
+  std::atomic<std::size_t> on_their_way_{0};
+  bool admitting_posted_ = false;
   actors::timer_node timer_;
 };
 

@@ -129,7 +129,7 @@ operation<std::vector<outcome>> producer_body::submit_batch(std::span<const reco
     wrong = client_errc::buffer_full;
   if (wrong != client_errc{}) {
     set->refuse_all(records, wrong, limit::none);
-  } else if (shared_.room.try_take(cost)) {
+  } else if (line_->take_now(cost)) {
     set->admit_all(records);
   } else {
     set->keep(records);

@@ -364,7 +364,7 @@ admission producer_body::try_submit(const record& what, actors::completion_slot 
     refuse(what, slot, wrong);
   } else if (full_partition(what) != nullptr) {
     return admission::full;
-  } else if (shared_.room.try_take(size.cost)) {
+  } else if (line_->take_now(size.cost)) {
     admit(what, size.tail_size, slot);
   } else {
     return shut() ? admission::closed : admission::full;

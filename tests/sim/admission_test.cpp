@@ -1,0 +1,66 @@
+// Records that wait for room, and those that come while they do.
+#include "tests/sim/history.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace partita::testing {
+namespace {
+
+record to_first_partition(const std::string& value) {
+  record one;
+  one.topic = history::topic();
+  one.value = value;
+  one.partition = 0;
+  return one;
+}
+
+std::size_t place_of(const std::vector<log_record>& log, const std::string& value) {
+  const auto found = std::find_if(log.begin(), log.end(),
+                                  [&](const log_record& each) { return each.value == value; });
+  return static_cast<std::size_t>(found - log.begin());
+}
+
+// The grant is made on the lane that frees the room, and the record enters its partition from lane
+// 0: whoever called in between took the room that was left, and overtook.
+TEST(Admission, ARecordThatWaitedForRoomIsNotOvertakenByALaterCall) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    history_options options;
+    options.seed = seed;
+    options.lanes = 2;
+    options.config = hurried_config();
+    options.config.batch_size_bytes = 1000;
+    options.config.buffer_memory_bytes = 1500;
+    history story(options);
+    story.produce(0, "warm");
+    ASSERT_TRUE(story.run_until_answered());
+
+    story.produce(0, "first", 900);
+    const std::string patient(700, 'p');
+    const record waits = to_first_partition(patient);
+    bool answered = false;
+    story.producer().produce_batch({&waits, 1}).then([&](const std::vector<outcome>& answers) {
+      answered = answers.front().is_delivered();
+    });
+    const std::string late = "late";
+    bool taken = false;
+    bool late_answered = false;
+    for (int step = 0; step < 10'000 && !(answered && late_answered); ++step) {
+      if (!taken)
+        taken = story.producer().try_produce(to_first_partition(late), [&](const outcome& answer) {
+          late_answered = answer.is_delivered();
+        }) == admission::accepted;
+      if (!story.world().time().step()) break;
+    }
+    ASSERT_TRUE(answered && late_answered);
+    const auto log = story.cluster().log(history::topic(), 0);
+    EXPECT_LT(place_of(log, patient), place_of(log, late));
+  }
+}
+
+}  // namespace
+}  // namespace partita::testing
