@@ -1,0 +1,75 @@
+// What one history consists of, drawn from its seed: cluster, producers, and which faults may
+// strike.
+//
+// Invariants
+// 1. The same seed and profile give the same plan, on every machine.
+// 2. A plan asks for nothing that breaks a promise by itself: no lost tail where acks=1 is
+//    promised less, no forgotten state while a doubtful record may still be retried.
+//
+// Threads: plain values.
+#pragma once
+
+#include <partita/config.hpp>
+#include <partita/testing/virtual_time.hpp>
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace partita::simulate {
+
+/// The groups of faults a history may be struck by.
+enum class fault_group : std::uint8_t {
+  codes,         ///< 1: error codes of produce answers, before and after the append
+  responses,     ///< 2: answers lost, late, damaged
+  sockets,       ///< 3: resets, cuts, small buffers
+  brokers,       ///< 4: paused, stopped, restarted
+  leaders,       ///< 5: moved, with and without the tail
+  producers,     ///< 6: what brokers remember of a producer
+  topics,        ///< 7: grown, limited, deleted and made again
+  clocks,        ///< 11: the client stalls, old timestamps
+  memory,        ///< 12: hardly any room
+  hooks,         ///< 13: callbacks that throw and that produce
+  cancellation,  ///< 14: single records, pause with abort
+  closing,       ///< 15: close with any deadline, at any moment, twice
+  swizzle,       ///< 16: all links clogged and freed in random order, flapping
+};
+inline constexpr std::size_t fault_groups = 13;
+using fault_set = std::bitset<fault_groups>;
+
+[[nodiscard]] std::string_view name(fault_group group) noexcept;
+/// The number in the list of fault groups.
+[[nodiscard]] int number(fault_group group) noexcept;
+
+struct producer_plan {
+  producer_config config{};
+  int lanes = 1;
+};
+
+struct plan {
+  std::uint64_t seed = 1;
+  int brokers = 3;
+  std::vector<int> partitions;  ///< by topic
+  testing::link_options links{};
+  fault_set faults;
+  double fury = 1;  ///< how often faults strike, relative to the calmest
+  std::vector<producer_plan> producers;
+  int steps = 40;
+  int keys = 4;
+  bool expiring_state = false;  ///< brokers forget producers after a minute of record time
+};
+
+/// "mixed" (calm, one group alone, or a swarm, by the seed), "calm", "alone", "swarm", or the name
+/// of a group. Nothing for an unknown name.
+[[nodiscard]] std::optional<plan> draw_plan(std::uint64_t seed, std::string_view profile);
+[[nodiscard]] std::vector<std::string_view> profiles();
+
+[[nodiscard]] inline bool has(const plan& what, fault_group group) {
+  return what.faults.test(static_cast<std::size_t>(group));
+}
+
+}  // namespace partita::simulate

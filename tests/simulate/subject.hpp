@@ -1,0 +1,160 @@
+// One producer under test: what was produced to it, what it answered and when, and which
+// partitions its application has seen halt.
+//
+// Invariants
+// 1. A record names its producer, topic, partition and number, so that the log can be read back
+//    without doubt about whose it is.
+// 2. Nothing here decides whether an answer was right: that is the judge's.
+//
+// Threads: that of the simulation.
+#pragma once
+
+#include "tests/simulate/coverage.hpp"
+#include "tests/simulate/plan.hpp"
+
+#include <partita/producer.hpp>
+#include <partita/testing/simulated_producer.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace partita::simulate {
+
+using testing::virtual_time;
+using place = std::pair<int, int>;  // topic, partition
+
+/// Takes what happens, line by line. Null: nothing is written down.
+using diary = std::function<void(const std::string& line)>;
+
+struct record_life {
+  std::uint64_t order = 0;  ///< in the order of produce(), per producer
+  place where;
+  std::optional<std::string> key;
+  std::string value;
+  virtual_time::duration produced{};
+  virtual_time::duration bound{};  ///< it must be answered by then
+  virtual_time::duration answered{};
+  std::vector<outcome> answers;
+  bool behind_halt = false;    ///< its application had seen the halt, and not recovered
+  bool from_callback = false;  ///< goes before what is queued: its order is its own
+  bool must_arrive = false;    ///< produced after all faults: I14
+  bool handed_back = false;    ///< came back from recover(take) or close()
+  record_handle handle{};
+};
+
+/// The second answer of records that recover(resubmit) sent again, in order.
+struct resubmission {
+  place where;
+  std::uint64_t before = 0;  ///< concerns records produced before this one
+  bool duplicates_allowed = false;
+  std::vector<outcome> answers;
+};
+
+struct closing_life {
+  virtual_time::duration bound{};
+  std::optional<virtual_time::duration> done;
+};
+
+class subject {
+ public:
+  subject(testing::simulation& world, const plan& history, std::size_t number, coverage& seen,
+          const diary& trace);
+  ~subject();
+  subject(const subject&) = delete;
+  subject& operator=(const subject&) = delete;
+
+  struct wish {
+    place where;
+    int key = -1;  ///< below zero: none
+    std::size_t padding = 0;
+    std::optional<std::chrono::milliseconds> age{};  ///< of its timestamp
+    bool must_arrive = false;
+    bool cancellable = false;
+    std::optional<std::chrono::milliseconds> deadline{};  ///< of its own
+  };
+  void produce(const wish& what);
+  /// One of those that can be cancelled, whatever became of it.
+  void cancel_some(std::uint64_t draw);
+  void produce_together(const std::vector<wish>& what);
+  void pause(place where, bool abort);
+  void resume(place where);
+  void recover(place where, recovery how, bool duplicates);
+  void flush(int scope, place where);
+  void ask_status();
+  void close(std::chrono::milliseconds deadline);
+  void destroy();
+
+  /// From now on nothing throws and nothing re-enters.
+  void behave() noexcept { behaves_ = true; }
+  [[nodiscard]] bool alive() const noexcept { return producer_ != nullptr; }
+  [[nodiscard]] bool closing() const noexcept { return !closings_.empty(); }
+  [[nodiscard]] bool everything_answered() const noexcept { return answers_ == records_.size(); }
+  [[nodiscard]] bool idle_at(place where) const noexcept;
+  [[nodiscard]] bool seen_halted(place where) const;
+  [[nodiscard]] bool seen_any_halt() const;
+  /// Whether only records of one key have an order there.
+  [[nodiscard]] bool ordered_by_key(place where) const;
+  [[nodiscard]] std::size_t recoveries_open() const noexcept { return recoveries_open_; }
+  [[nodiscard]] int number() const noexcept { return static_cast<int>(number_); }
+  [[nodiscard]] const producer_config& config() const noexcept { return config_; }
+  [[nodiscard]] const std::deque<record_life>& records() const noexcept { return records_; }
+  [[nodiscard]] const std::vector<resubmission>& resubmissions() const { return resubmissions_; }
+  [[nodiscard]] const std::deque<closing_life>& closings() const noexcept { return closings_; }
+  [[nodiscard]] const std::vector<std::string>& complaints() const noexcept { return complaints_; }
+  [[nodiscard]] const std::optional<producer_status>& last_status() const { return status_; }
+
+  [[nodiscard]] static std::string topic_name(int topic) { return topic == 0 ? "ledger" : "trail"; }
+  /// The producer and number that a log's record names; nothing for a foreign one.
+  [[nodiscard]] static std::optional<std::pair<int, std::uint64_t>> named_by(
+      std::string_view value) noexcept;
+
+ private:
+  struct halting {
+    bool seen = false;               // the application knows of a halt, and has not recovered
+    std::set<std::string> keys;      // the same of single keys
+    bool by_key = false;             // a key was recovered: its records lie behind others' now
+    int recovering = 0;              // recoveries that have not reported
+    std::uint64_t recovered_at = 0;  // what was produced before is theirs to collect
+    std::uint64_t open = 0;          // unanswered records
+  };
+
+  record_life& enter(const wish& what);
+  [[nodiscard]] record view_of(const record_life& one, const wish& what) const;
+  void note_answer(record_life& one, const outcome& answer);
+  void misbehave(const record_life& one);
+  void reported(place where, std::uint64_t before, bool duplicates, const recovery_report& report);
+  void check_hand_back(place where, const std::vector<std::uint64_t>& orders, const char* by);
+
+  void note(const record_life& one, const std::string& what) const;
+
+  testing::simulation& world_;
+  const plan& plan_;
+  const diary& trace_;
+  std::size_t number_;
+  producer_config config_;
+  coverage& seen_;
+  testing::seeded_draws draws_;
+  std::unique_ptr<producer> producer_;
+  std::deque<record_life> records_;
+  std::vector<record_life*> cancellable_;
+  std::size_t answers_ = 0;
+  std::map<place, halting> halts_;
+  std::vector<resubmission> resubmissions_;
+  std::size_t recoveries_open_ = 0;
+  std::deque<closing_life> closings_;
+  std::vector<std::string> complaints_;
+  std::optional<producer_status> status_;
+  bool behaves_ = false;
+  int depth_ = 0;
+};
+
+}  // namespace partita::simulate
