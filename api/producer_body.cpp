@@ -598,33 +598,47 @@ actors::completion_slot producer_body::track(const produce_options& options,
 
 namespace {
 
+/// Answers a record that was taken out of its route, on lane 0, and if that ends first, all the
+/// same.
 struct withdrawn_task final : actors::metadata_task {
-  withdrawn_task(actors::topic_route& route, actors::record_node& record)
-      : from(route), node(record) {}
+  using ending = void (*)(void* self, actors::topic_route& from, actors::record_node& node);
+
+  withdrawn_task(actors::topic_route& route, actors::record_node& record, void* owner,
+                 ending at_end)
+      : from(route), node(record), self(owner), end(at_end) {}
   void run(actors::metadata_actor& at) override {
     at.answer_cancelled(from, node);
     delete this;
   }
-  void refuse() noexcept override { delete this; }
+  void refuse() noexcept override {
+    end(self, from, node);
+    delete this;
+  }
 
   actors::topic_route& from;
   actors::record_node& node;
+  void* const self;
+  const ending end;
 };
 
 }  // namespace
 
 void producer_body::answer_withdrawn(void* self, actors::topic_route& from,
                                      actors::record_node& node) {
-  auto& body = *static_cast<producer_body*>(self);
-  auto* task = new withdrawn_task(from, node);
-  if (body.metadata_handle_.push(*task)) return;
+  const auto answer_here = [](void* owner, actors::topic_route& route,
+                              actors::record_node& record_of) {
+    auto& body = *static_cast<producer_body*>(owner);
+    record what;
+    what.topic = route.name();
+    const actors::completion_slot slot{record_of.target, record_of.data};
+    body.shared_.room.give_back(record_of.weight);
+    actors::release_record_node(record_of);
+    body.answer_at_once(what, slot, client_errc::cancelled);
+  };
+  auto* task = new withdrawn_task(from, node, self, answer_here);
+  if (static_cast<producer_body*>(self)->metadata_handle_.push(*task)) return;
   delete task;
-  record what;
-  what.topic = from.name();
-  const actors::completion_slot slot{node.target, node.data};
-  body.shared_.room.give_back(node.weight);
-  actors::release_record_node(node);
-  body.answer_at_once(what, slot, client_errc::cancelled);
+  answer_here(self, from, node);
 }
 
 }  // namespace partita::detail
