@@ -2,6 +2,7 @@
 
 #include <partita/error.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace partita::chaos {
@@ -11,6 +12,18 @@ using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
 constexpr std::uint64_t open_max = 3000;
+constexpr std::size_t recent_max = 200;
+
+/// The producer keeps it for recover(): it took its turn, and the application did not end it.
+bool is_kept(const failed& failure) {
+  if (failure.fate != fate::not_written) return false;
+  for (const client_errc code :
+       {client_errc::halted, client_errc::aborted, client_errc::discarded, client_errc::handed_back,
+        client_errc::closed, client_errc::cancelled, client_errc::buffer_full,
+        client_errc::admission_timeout, client_errc::metadata_timeout})
+    if (failure.code == code) return false;
+  return true;
+}
 
 producer_config config_of(const load_options& options) {
   producer_config config;
@@ -47,6 +60,7 @@ chaos_load::~chaos_load() {
 void chaos_load::run() {
   while (!ends_) {
     produce_some();
+    cancel_some();
     pause_some();
     resume_due();
     recover_due();
@@ -67,7 +81,10 @@ void chaos_load::produce_some() {
     const chaos_history::index at = history_.begin(topic, key, value);
     record what{.topic = topic, .key = {}, .value = value};
     if (keyed) what.key = key;
-    producer_.produce(what, [this, at](const outcome& answer) { answered(at, answer); });
+    produce_options options;
+    options.handle = recent_.emplace_back(record_handle::make());
+    if (recent_.size() > recent_max) recent_.pop_front();
+    producer_.produce(what, options, [this, at](const outcome& answer) { answered(at, answer); });
   }
 }
 
@@ -81,7 +98,17 @@ void chaos_load::answered(chaos_history::index at, const outcome& answer) {
   if (!failure.partition.known() || options_.policy == failure_policy::skip) return;
   std::lock_guard lock(mutex_);
   const auto notice = milliseconds(20 + (at * 2654435761U) % 400);
-  troubles_.try_emplace({failure.topic, failure.partition}, trouble{steady::now() + notice});
+  trouble& state =
+      troubles_.try_emplace({failure.topic, failure.partition}, trouble{steady::now() + notice})
+          .first->second;
+  if (is_kept(failure)) state.kept.push_back(at);
+}
+
+void chaos_load::cancel_some() {
+  if (random_() % 5 != 0 || recent_.empty()) return;
+  const std::size_t back = random_() % std::min<std::size_t>(recent_.size(), 30);
+  producer_.cancel(recent_[recent_.size() - 1 - back]);
+  ++cancels_;
 }
 
 void chaos_load::pause_some() {
@@ -107,28 +134,54 @@ void chaos_load::resume_due() {
 }
 
 void chaos_load::recover_due() {
-  std::vector<place> due;
+  std::vector<std::pair<place, trouble>> due;
   {
+    // What fails after this needs another recovery.
     std::lock_guard lock(mutex_);
-    for (auto& [where, state] : troubles_) {
-      if (state.being_recovered || steady::now() < state.due) continue;
-      state.being_recovered = true;
-      due.push_back(where);
+    for (auto at = troubles_.begin(); at != troubles_.end();) {
+      if (steady::now() < at->second.due) {
+        ++at;
+        continue;
+      }
+      due.emplace_back(at->first, std::move(at->second));
+      at = troubles_.erase(at);
     }
   }
-  for (const place& where : due) recover(where);
+  for (auto& [where, state] : due) recover(where, std::move(state));
 }
 
-void chaos_load::recover(const place& where) {
-  const recovery how = random_() % 2 == 0 ? recovery::discard : recovery::take;
-  {
-    // What fails after this call needs another recovery.
-    std::lock_guard lock(mutex_);
-    troubles_.erase(where);
+void chaos_load::recover(const place& where, trouble state) {
+  constexpr recovery ways[] = {recovery::discard, recovery::take, recovery::resubmit};
+  const recovery how = ways[random_() % 3];
+  producer_.recover(where.topic, where.partition, how)
+      .then([this, how, where, state = std::move(state)](const recovery_report& report) {
+        recoveries_ += report.was_halted ? 1 : 0;
+        if (how == recovery::resubmit) resubmitted(report, where, state);
+      });
+}
+
+/// The report has the answers in the order of the failures. Where a failure came between the call
+/// and its turn the two do not match: then each that failed may have been written once more.
+void chaos_load::resubmitted(const recovery_report& report, const place& where, trouble state) {
+  resubmissions_ += report.resubmitted.size();
+  if (report.resubmitted.size() == state.kept.size()) {
+    for (std::size_t i = 0; i < state.kept.size(); ++i) {
+      history_.resubmit(state.kept[i]);
+      history_.answered(state.kept[i], report.resubmitted[i]);
+    }
+    return;
   }
-  producer_.recover(where.topic, where.partition, how).then([this](const recovery_report& report) {
-    recoveries_ += report.was_halted ? 1 : 0;
-  });
+  if (report.resubmitted.empty()) return;
+  {
+    std::lock_guard lock(mutex_);
+    if (const auto later = troubles_.find(where); later != troubles_.end())
+      state.kept.insert(state.kept.end(), later->second.kept.begin(), later->second.kept.end());
+  }
+  const failed unclear{fate::unknown, make_error_code(client_errc::halted)};
+  for (const chaos_history::index at : state.kept) {
+    history_.resubmit(at);
+    history_.answered(at, unclear);
+  }
 }
 
 void chaos_load::finish() {
@@ -145,7 +198,9 @@ void chaos_load::finish() {
 }
 
 std::string chaos_load::activity() const {
-  return std::to_string(recoveries_.load()) + " recoveries, " + std::to_string(pauses_) + " pauses";
+  return std::to_string(recoveries_.load()) + " recoveries, " +
+         std::to_string(resubmissions_.load()) + " records submitted again, " +
+         std::to_string(pauses_) + " pauses, " + std::to_string(cancels_) + " cancels";
 }
 
 }  // namespace partita::chaos

@@ -40,7 +40,7 @@ class chaos_load {
   chaos_load(const chaos_load&) = delete;
   chaos_load& operator=(const chaos_load&) = delete;
 
-  std::uint64_t delivered() const noexcept { return delivered_.load(); }
+  const std::string& name() const noexcept { return options_.name; }
   /// Stops producing; what is open is answered, halts end by discarding.
   void finish();
   /// What status() says at the end.
@@ -57,7 +57,7 @@ class chaos_load {
   /// A partition where something failed, and when its application will have noticed.
   struct trouble {
     steady::time_point due;
-    bool being_recovered = false;
+    std::vector<chaos_history::index> kept{};  // failed, for the producer to send again
   };
 
   void run();
@@ -65,7 +65,9 @@ class chaos_load {
   void pause_some();
   void resume_due();
   void recover_due();
-  void recover(const place& where);
+  void cancel_some();
+  void recover(const place& where, trouble state);
+  void resubmitted(const recovery_report& report, const place& where, trouble state);
   void answered(chaos_history::index at, const outcome& answer);
 
   const load_options options_;
@@ -77,7 +79,10 @@ class chaos_load {
   std::uint64_t produced_ = 0;
   std::atomic<std::uint64_t> delivered_{0};
   std::atomic<std::uint64_t> recoveries_{0};
+  std::deque<record_handle> recent_;
   std::uint64_t pauses_ = 0;
+  std::uint64_t cancels_ = 0;
+  std::atomic<std::uint64_t> resubmissions_{0};
   std::uint64_t contradictions_ = 0;
   std::atomic<bool> ends_{false};
   partita::producer producer_;
