@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json event(drive_time at, const char* name) {
+ordered_json event_of(drive_time at, const char* name) {
   ordered_json json;
   json["event"] = name;
   json["t_ms"] = static_cast<double>(at.count()) / 1000;
@@ -85,6 +85,12 @@ ordered_json row_of(const partition_status& at) {
   row["in_flight"] = at.batches_in_flight;
   row["in_doubt"] = at.batches_in_doubt;
   row["failed_kept"] = at.failed_records_kept;
+  row["held"] = at.held_records;
+  row["halt_cause"] = code_or_null(at.halt_cause);
+  row["halted_keys"] = at.halted_keys;
+  row["some_halted_keys"] = ordered_json::array();
+  for (const halted_key_status& each : at.some_halted_keys)
+    row["some_halted_keys"].push_back({{"key", each.key}, {"cause", code_or_null(each.cause)}});
   row["epoch_bumps"] = at.epoch_bumps;
   row["last_error"] = code_or_null(at.last_error);
   return row;
@@ -127,7 +133,7 @@ std::string outcome_event(drive_time at, std::string_view name, const outcome& a
 }
 
 std::string flushed_event(drive_time at, const drive_place& place, const tally& counts) {
-  ordered_json json = event(at, "flushed");
+  ordered_json json = event_of(at, "flushed");
   put_place(json, place);
   put_tally(json, counts);
   return line_of(json);
@@ -135,22 +141,33 @@ std::string flushed_event(drive_time at, const drive_place& place, const tally& 
 
 std::string returned_event(drive_time at, const drive_place& place,
                            const std::vector<std::string>& names) {
-  ordered_json json = event(at, "returned");
+  ordered_json json = event_of(at, "returned");
   put_place(json, place);
   json["names"] = names;
   return line_of(json);
 }
 
+std::string partition_event_line(drive_time at, const partition_event& event) {
+  const bool halted = event.change == partition_change::halted;
+  ordered_json json = event_of(at, halted ? "halted" : "resumed");
+  json["topic"] = event.topic;
+  json["partition"] = event.partition.value;
+  if (event.keys.size() == 1) json["key"] = event.keys.front();
+  if (!event.keys.empty()) json["keys"] = event.keys;
+  if (halted) json["code"] = code_or_null(event.code);
+  return line_of(json);
+}
+
 std::string closed_event(drive_time at, const std::vector<std::string>& names,
                          const tally& counts) {
-  ordered_json json = event(at, "closed");
+  ordered_json json = event_of(at, "closed");
   json["names"] = names;
   put_tally(json, counts);
   return line_of(json);
 }
 
 std::string status_event(drive_time at, const drive_counts& counts, const producer_status& status) {
-  ordered_json json = event(at, "status");
+  ordered_json json = event_of(at, "status");
   json["produced"] = counts.produced;
   put_tally(json, counts.answered);
   json["open"] = counts.open();
@@ -162,7 +179,7 @@ std::string status_event(drive_time at, const drive_counts& counts, const produc
 
 std::string error_event(drive_time at, std::uint64_t line, std::string_view verb,
                         std::string_view message) {
-  ordered_json json = event(at, "error");
+  ordered_json json = event_of(at, "error");
   json["line"] = line;
   json["do"] = verb.empty() ? ordered_json(nullptr) : ordered_json(verb);
   json["message"] = message;

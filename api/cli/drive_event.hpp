@@ -3,6 +3,7 @@
 // Threads: pure.
 #pragma once
 
+#include <partita/control.hpp>
 #include <partita/ids.hpp>
 #include <partita/outcome.hpp>
 #include <partita/status.hpp>
@@ -39,6 +40,8 @@ struct drive_counts {
                                         const tally& counts);
 [[nodiscard]] std::string returned_event(drive_time at, const drive_place& place,
                                          const std::vector<std::string>& names);
+/// halted or resumed: the whole partition, or the keys that it names.
+[[nodiscard]] std::string partition_event_line(drive_time at, const partition_event& event);
 /// The names of the records that are handed back, and the tally of what was unanswered.
 [[nodiscard]] std::string closed_event(drive_time at, const std::vector<std::string>& names,
                                        const tally& counts);

@@ -63,6 +63,8 @@ drive_run::drive_run(input_file& input)
 exit_code drive_run::run(const producer_config& config) {
   close_deadline_ = config.delivery_timeout;
   producer_ = std::make_unique<producer>(config);
+  partition_events_.emplace(producer_->events());
+  watch();
   read_all();
   if (producer_ && !closed_ && waker_.interrupts() == 0) close(close_deadline_, false);
   const auto all_told = [this] { return records_.counts().open() == 0 && pending_.load() == 0; };
@@ -226,10 +228,11 @@ void drive_run::resume(const drive_command& command) {
 }
 
 void drive_run::recover(const drive_command& command) {
-  if (command.key) return complain(command, "\"key\" is not available yet");
   auto kept = records_.kept(place_of(command), command.allow_duplicates);
-  follow(producer_->recover(*command.topic, *command.partition, command.how,
-                            {.allow_duplicates = command.allow_duplicates}),
+  const recover_options options{.allow_duplicates = command.allow_duplicates};
+  follow(command.key ? producer_->recover(*command.topic, *command.partition, *command.key,
+                                          command.how, options)
+                     : producer_->recover(*command.topic, *command.partition, command.how, options),
          command,
          [this, command, kept = std::move(kept), line = line_](const recovery_report& report) {
            recovered(report, command, kept, line);
@@ -280,6 +283,17 @@ void drive_run::await_record(const drive_command& command) {
   const auto at = records_.find(command.name);
   if (!at) return complain(command, "no record has the name " + command.name);
   wait_or_complain(command, [&] { return records_.is_answered(*at); });
+}
+
+/// The next event asks for the one after it, until the producer is gone.
+void drive_run::watch() {
+  partition_events_->next().then([this](const std::optional<partition_event>& event) {
+    if (!event) return;
+    const bool told =
+        event->change == partition_change::halted || event->change == partition_change::resumed;
+    if (told) tell([&](drive_time at) { return partition_event_line(at, *event); });
+    watch();
+  });
 }
 
 // Waiting

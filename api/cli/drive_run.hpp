@@ -26,6 +26,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,7 @@ class drive_run {
   void recovered(const recovery_report& report, const drive_command& command,
                  const std::vector<driven_records::position>& kept, std::uint64_t line);
   void status(drive_command& command);
+  void watch();
   void close(std::chrono::milliseconds deadline, bool wait_for_it);
   void destroy();
   void await_record(const drive_command& command);
@@ -85,6 +87,7 @@ class drive_run {
   std::atomic<std::uint64_t> pending_{0};  // operations whose end was not told yet
   std::mutex mutex_;
   std::string events_;
+  std::optional<event_stream> partition_events_;
   std::unique_ptr<producer> producer_;  // first to go: its callbacks use the rest
 };
 

@@ -47,7 +47,7 @@ equal() { [ "$2" = "$3" ] || bad "$1: '$2' in place of '$3'"; }
 : >"$work/err"
 mkfifo "$work/ready"
 "$partita" cluster --port 0 --topic t:3 --topic u --topic v --topic w --topic x --topic y \
-  >"$work/ready" 2>"$work/cluster.err" &
+  --topic z >"$work/ready" 2>"$work/cluster.err" &
 cluster=$!
 read -r first <"$work/ready" || { cat "$work/cluster.err" >&2; exit 1; }
 bootstrap=${first#bootstrap.servers=}
@@ -127,7 +127,7 @@ says '"name":"D",.*"not_written",.*"code":"delivery_timeout"'
 equal 'the log without what was cancelled' "$(values y | tr '\n' ,)" 'a,c,'
 
 # A record that runs out of time halts; what is recovered comes back by its name.
-drive 0 halt -X partita.failure.policy=halt_partition -X delivery.timeout.ms=2000 <<'END'
+drive 0 halt -X on.failure=halt_partition -X delivery.timeout.ms=2000 <<'END'
 {"do":"produce","name":"A","topic":"w","partition":0,"value":"a","await":true}
 {"do":"pause","topic":"w","partition":0}
 {"do":"produce","name":"B","topic":"w","partition":0,"value":"b","await":true}
@@ -168,7 +168,7 @@ wait $running
 equal 'the end of a live script' $? 0
 
 # Recovered by sending it again: the second answer says so, before what was produced after it.
-drive 0 resubmit -X partita.failure.policy=halt_partition -X delivery.timeout.ms=2000 <<'END'
+drive 0 resubmit -X on.failure=halt_partition -X delivery.timeout.ms=2000 <<'END'
 {"do":"produce","name":"A","topic":"x","partition":0,"value":"a","await":true}
 {"do":"pause","topic":"x","partition":0}
 {"do":"produce","name":"B","topic":"x","partition":0,"value":"b"}
@@ -180,6 +180,29 @@ END
 says '"name":"B",.*"not_written"'
 says '"name":"B",.*"delivered","partition":0,"offset":1,.*"resubmitted":true'
 equal 'the log after resubmission' "$(values x | tr '\n' ,)" 'a,b,c,d,'
+
+# A key is halted, others go on; the halt ends by its key.
+drive 0 'halt of a key' -X on.failure=halt_key <<'END'
+{"do":"produce","name":"A","topic":"z","partition":0,"key":"k1","value":"a","await":true}
+{"do":"pause","topic":"z","partition":0}
+{"do":"produce","name":"B","topic":"z","partition":0,"key":"k1","value":"b","deadline_ms":200}
+{"do":"await","name":"B"}
+{"do":"resume","topic":"z","partition":0}
+{"do":"produce","name":"C","topic":"z","partition":0,"key":"k1","value":"c","await":true}
+{"do":"produce","name":"D","topic":"z","partition":0,"key":"k2","value":"d","await":true}
+{"do":"status"}
+{"do":"recover","topic":"z","partition":0,"key":"k2"}
+{"do":"recover","topic":"z","partition":0,"key":"k1","how":"resubmit","await":true}
+{"do":"produce","name":"E","topic":"z","partition":0,"key":"k1","value":"e","await":true}
+END
+says '"event":"halted",.*"topic":"z",.*"key":"k1",.*"code":"delivery_timeout"'
+says '"name":"C",.*"not_written",.*"code":"halted"'
+says '"name":"D",.*"delivered"'
+says '"event":"status",.*"halted_keys":1'
+says '"line":9,"do":"recover","message":"not halted'
+says '"name":"B",.*"delivered",.*"resubmitted":true'
+says '"event":"resumed",.*"topic":"z"'
+equal 'the log after the halt of a key' "$(values z | tr '\n' ,)" 'a,d,b,e,'
 
 # Nobody there: the record is answered by its deadline, and destroy answers at once.
 name='no broker'
