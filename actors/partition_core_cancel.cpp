@@ -26,6 +26,26 @@ std::vector<std::size_t> take_asked(const batch& from, std::vector<cancel_reques
   return found;
 }
 
+/// Takes out what has expired, in batches without gaps: recover() puts each back in its place.
+void part_expired(batch& whole, instant now, partition_effects& effects, batch_queue& kept,
+                  std::vector<batch*>& expired) {
+  batch* rest = &whole;
+  for (;;) {
+    const std::vector<std::size_t> late = rest->expired(now);
+    if (late.empty()) return kept.insert_by_order(*rest);
+    std::size_t run = late.front();
+    const bool in_time = run > 0;
+    while (!in_time && run < late.size() && late[run] == run) ++run;
+    if (run == rest->count()) return expired.push_back(rest);
+    batch& front = *effects.new_batch();
+    rest->split_front(run, front);
+    if (in_time)
+      kept.insert_by_order(front);
+    else
+      expired.push_back(&front);
+  }
+}
+
 }  // namespace
 
 /// Takes the records out of a batch that has no tuple in use. The whole batch, if nothing remains:
@@ -152,13 +172,7 @@ void partition_core::expire_early(instant now) {
   if (!early_expiry_ || *early_expiry_ > now) return;
   std::vector<batch*> expired;
   batch_queue kept;
-  while (!open_.empty()) {
-    batch& next = *open_.pop_front();
-    const std::vector<std::size_t> late = next.expired(now);
-    batch* victim = late.empty() ? nullptr : &take_out(next, late);
-    if (victim != &next) kept.insert_by_order(next);
-    if (victim != nullptr) expired.push_back(victim);
-  }
+  while (!open_.empty()) part_expired(*open_.pop_front(), now, effects_, kept, expired);
   while (!kept.empty()) open_.push_back(*kept.pop_front());
   std::vector<batch*> sent;
   for (batch* at = unfinished_.front(); at != nullptr; at = batch_queue::after(*at))

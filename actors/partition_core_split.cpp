@@ -12,8 +12,8 @@
 namespace partita::actors {
 namespace {
 
-/// A hostile answer may blame every record in words of its own.
-constexpr std::size_t blamed_alone_max = 100;
+/// Each record at fault is taken out by itself. An answer that blames more fails the whole batch.
+constexpr std::size_t blamed_max = 100;
 
 bool says_too_large(broker_errc code) noexcept {
   return code == broker_errc::message_too_large || code == broker_errc::record_list_too_large;
@@ -81,7 +81,8 @@ bool partition_core::is_blamed_in_part(const batch& refused, instant now) const 
   return refused.hopeless && refused.hopeless->end.stage == attempt_stage::answered &&
          blames_records(refused.hopeless->end.code) && !refused.attempts.in_doubt() &&
          !refused.attempts.under_way() && !refused.faults.empty() &&
-         refused.faults.size() < refused.count() && refused.deadline() > now;
+         refused.faults.size() < refused.count() && refused.faults.size() <= blamed_max &&
+         refused.deadline() > now;
 }
 
 /// The records at fault fail; the rest is a new batch for the next epoch, in its old place.
@@ -104,16 +105,17 @@ void partition_core::fail_blamed(batch& refused) {
       *guilty);
   PARTITA_ASSERT(guilty->count() == faults.size(), guilty->count(), faults.size());
   open_.insert_by_order(refused);
-  for (std::size_t i = 0; guilty != nullptr; ++i) {
-    batch* next = std::exchange(guilty, nullptr);
-    if (next->count() > 1 && i < blamed_alone_max) {
-      guilty = next;
-      next = effects_.new_batch();
-      guilty->split_front(1, *next);
+  for (const record_fault& fault : faults) {
+    batch* one = guilty;
+    if (guilty->count() > 1) {
+      one = effects_.new_batch();
+      guilty->split_front(1, *one);
     }
     failure_facts facts{fate::not_written, code, code, limit::none, attempts};
-    facts.detail = next->count() == 1 && !faults[i].text.empty() ? faults[i].text : text;
-    fail(*next, facts);
+    facts.detail = fault.text.empty() ? text : fault.text;
+    const std::uint64_t ordinal = one->first_ordinal();
+    fail(*one, facts);
+    if (gate_ == gate::halted) separate_at(ordinal);  // recover() puts it back between the others
   }
 }
 

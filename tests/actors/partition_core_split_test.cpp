@@ -280,6 +280,27 @@ TEST(PartitionCoreSplit, SIZE_05_a_halt_holds_what_lies_behind_the_record_at_fau
   b.end();
 }
 
+TEST(PartitionCoreSplit, RecordsAtFaultAreResubmittedInTheirPlaces) {
+  partition_bench b(of(5, failure_policy::halt_partition));
+  b.started();
+  b.establish();
+  b.produce(5);
+  blame(b, b.send(), {{1, "x"}, {3, "y"}});
+  b.deliver(b.send(), 1);
+  b.recover(recovery::resubmit);
+
+  std::vector<int> order;
+  std::int64_t offset = 2;
+  while (batch* next = b.send()) {
+    for (const int number : numbers_in(*next)) order.push_back(number);
+    const auto count = static_cast<std::int64_t>(next->count());
+    b.deliver(next, offset);
+    offset += count;
+  }
+  EXPECT_EQ(order, (numbers{2, 3, 4, 5}));
+  b.end();
+}
+
 TEST(PartitionCoreSplit, EachRecordAtFaultIsToldItsOwnReason) {
   partition_bench b(of(5));
   b.started();
