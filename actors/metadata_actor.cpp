@@ -287,7 +287,9 @@ void metadata_actor::take_id(const wire::session_answer& answer, std::int16_t ve
               [&] { return "no producer id: " + make_error_code(code).message(); });
   // 14, 15, 16 and their like pass; a refusal is told to those who wait, who ask again for new
   // records.
-  if (code == broker_errc::cluster_authorization_failed) refuse_ids(code);
+  if (code == broker_errc::cluster_authorization_failed ||
+      code == broker_errc::transactional_id_authorization_failed)
+    refuse_ids(code);
   ids_.for_each_waiting([code](partition_actor& each) { tell_id(each, {{}, {}, code}, true); });
   id_not_before_ =
       home().now() + backoff_after({settings_.retry_backoff, settings_.retry_backoff_max},
