@@ -113,14 +113,17 @@ std::int32_t partition_chooser::choose_random(const partition_view& partitions) 
 std::int32_t partition_chooser::choose_next(const partition_view& partitions) noexcept {
   // A turn that falls on an unavailable partition is used up, so that the others stay even. Each
   // caller has turns of its own (KAFKA-17632: asking twice for one record skipped every other one).
-  std::int32_t partition = 0;
+  // Where none is available, as before the first leaders are known, each record takes one turn: a
+  // whole round for each would end at the same partition every time.
+  const bool any = count_available(partitions) > 0;
   for (std::int32_t tries = 0; tries < partitions.count; ++tries) {
     const std::uint64_t turn = turn_.fetch_add(1, std::memory_order_relaxed);
-    partition = static_cast<std::int32_t>(turn % static_cast<std::uint64_t>(partitions.count));
-    if (is_available(partitions, partition)) return partition;
+    const auto partition =
+        static_cast<std::int32_t>(turn % static_cast<std::uint64_t>(partitions.count));
+    if (!any || is_available(partitions, partition)) return partition;
   }
   // Other threads may have taken the turns in between.
-  return count_available(partitions) == 0 ? partition : nth_available(partitions, 0);
+  return nth_available(partitions, 0);
 }
 
 /// KIP-794: the chance is the longest backlog + 1 - the partition's own. Backlogs are counted in

@@ -482,6 +482,18 @@ TEST(RoundRobin, UsesEveryPartitionInTurn) {
     EXPECT_EQ(chooser.choose(keyed("abc"), 1, {.count = 4}).partition, partition_id(round % 4));
 }
 
+TEST(RoundRobin, StaysEvenWhileNoneIsAvailable) {
+  const bool available[6] = {};
+  partition_chooser chooser({.kind = partitioner_kind::round_robin}, 17);
+  std::array<int, 6> share = {};
+  for (int i = 0; i < 60; ++i) {
+    const auto choice = chooser.choose(keyless(), 100, {.count = 6, .available = available});
+    ASSERT_EQ(choice.error, client_errc{});
+    ++share[static_cast<std::size_t>(choice.partition.value)];
+  }
+  for (const int each : share) EXPECT_EQ(each, 10);
+}
+
 TEST(RoundRobin, StaysEvenAmongTheAvailable) {
   const bool available[] = {true, false, false, true, true};
   partition_chooser chooser({.kind = partitioner_kind::round_robin}, 1);
