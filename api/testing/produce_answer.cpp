@@ -136,7 +136,24 @@ wire::produce_response produce_service::response(const operation& work) const {
     if (leader != nullptr && !told)
       made.node_endpoints.push_back({leader->id, leader->host, leader->port, std::nullopt});
   }
+  if (work.hit) reshape(made, work.hit->shape);
   return made;
+}
+
+// Other entries than were asked for. The first partition is the one it happens to.
+void produce_service::reshape(wire::produce_response& made, answer_shape shape) {
+  if (made.topics.empty() || shape == answer_shape::usual) return;
+  auto& partitions = made.topics.front().partitions;
+  auto odd = partitions.front();
+  if (shape == answer_shape::left_out) {
+    partitions.erase(partitions.begin());
+  } else if (shape == answer_shape::other_topic) {
+    made.topics.push_back({"nobody-asked", {~0ULL, ~0ULL}, {odd}});
+  } else {
+    if (shape == answer_shape::other_partition) odd.index = 7000;
+    if (shape == answer_shape::twice) odd.error_code = broker_errc::topic_authorization_failed;
+    partitions.push_back(odd);
+  }
 }
 
 }  // namespace partita::testing

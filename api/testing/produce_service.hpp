@@ -87,6 +87,7 @@ class produce_service {
   bool settle(operation& work);
   void finish(operation& work);
   void send(const operation& work);
+  static void reshape(wire::produce_response& made, answer_shape shape);
   [[nodiscard]] wire::produce_response response(const operation& work) const;
 
   cluster_core& core_;

@@ -42,6 +42,15 @@ enum class reply : std::uint8_t {
   cut_answer,            ///< the first bytes of the answer, then the connection ends by RST
 };
 
+/// Answers whose entries are not those that were asked for.
+enum class answer_shape : std::uint8_t {
+  usual,
+  left_out,         ///< the partition is missing
+  twice,            ///< it is there twice: as it should be, and with code 29
+  other_partition,  ///< besides, one that nobody asked about
+  other_topic,      ///< besides, a topic (by name and id) that nobody asked about
+};
+
 /// One fault. The first `skip_first` matching attempts pass untouched, the next `times` are hit.
 struct fault {
   // Where: unset members match everything.
@@ -61,6 +70,7 @@ struct fault {
   /// How many bytes of the answer are left by truncated (behind its head) and cut_answer (of the
   /// whole frame); unset: the seed decides.
   std::optional<std::size_t> cut_at{};
+  answer_shape shape = answer_shape::usual;
   std::chrono::milliseconds execute_after{0};  ///< the batch is executed this much later
   /// The connection ends by RST as soon as the request was seen; the frame is executed all the
   /// same.

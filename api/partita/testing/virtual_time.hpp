@@ -62,6 +62,12 @@ class virtual_time {
   event_id at(duration when, std::function<void()> action);
   void cancel(event_id event);
 
+  /// The wall clock is set to another time; waiting goes by the other one.
+  void set_wall_clock(std::chrono::milliseconds by) noexcept { start_ += by; }
+  /// The machine sleeps: so much time passes in which nothing runs. What was due meanwhile runs
+  /// late, in its order.
+  void sleep(duration length) noexcept { now_ += length; }
+
   /// Runs the next event. False when there is none.
   bool step();
   /// Runs everything due within `length` and ends exactly that much later.
