@@ -20,7 +20,9 @@ void core_08(stage& s, const char* script, broker_errc last) {
   s.broker(script);
   give_up_then_b(s);
   s.right("A=U|D, B=D, log=A B");
-  if (s.letter("A") == "U") EXPECT_EQ(s.failure("A").cause, last);
+  if (s.letter("A") == "U") {
+    EXPECT_EQ(s.failure("A").cause, last);
+  }
   EXPECT_GT(s.tuple("B"), s.tuple("A"));
 }
 SCENARIO_TIMED(fault_core, core_08_refused_for_good_after_ambiguous_a) {

@@ -106,7 +106,60 @@ SCENARIO(fault_loss, loss_10_success_is_never_inferred_b) {
   // delivered for that.
   s.right("B=D");
   s.await("A");
-  if (s.letter("A") != "D") EXPECT_EQ(s.log(), "B");
+  if (s.letter("A") != "D") {
+    EXPECT_EQ(s.log(), "B");
+  }
+}
+
+metadata_lie without_partitions() {
+  metadata_lie lie;
+  lie.topic = "t";
+  lie.partition_count = 0;
+  return lie;
+}
+
+SCENARIO_TIMED(fault_loss, loss_01_topic_without_partitions_a) {
+  s.cold();
+  s.cluster().inject(without_partitions());
+  s.after(3s, [&s] { s.cluster().clear_faults(); });
+  s.produce("A");
+  s.right("A=D, log=A");
+  EXPECT_GE(s.took("A"), 3s);
+  EXPECT_LE(s.took("A"), 4500ms);
+}
+SCENARIO_TIMED(fault_loss, loss_01_topic_without_partitions_b) {
+  s.cold();
+  s.cluster().inject(without_partitions());
+  s.produce("A");
+  s.right("A=N");
+  EXPECT_EQ(s.log(), "");
+}
+
+SCENARIO_TIMED(fault_loss, loss_02_topic_flicker) {
+  s.set().metadata_max_age = 2s;
+  s.produce("a b c");
+  s.right("a=D, b=D, c=D");
+  metadata_lie gone;
+  gone.topic = "t";
+  gone.topic_code = broker_errc::unknown_topic_or_partition;
+  gone.times = 1;
+  s.cluster().inject(gone);
+  s.run(5s);
+  s.produce("A");
+  s.right("A=D, log=a b c A");
+}
+
+SCENARIO(fault_loss, loss_07_lost_tail_noticed) {
+  s.expect_contradiction();
+  s.log_may_differ();
+  s.produce("A B C");
+  s.right("A=D, B=D, C=D");
+  const offset kept = s.delivery("A").offset->value + 1;
+  s.cluster().roll_back("t", 0, kept);
+  s.produce("D");
+  s.right("D=U");
+  EXPECT_GE(s.whole_status().contradictions, 1U);
+  EXPECT_EQ(s.status().state, partition_state::halted);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -22,9 +23,9 @@ SCENARIO(fault_seq, seq_04_idle_partition_after_bump) {
   s.right("A=D");
   EXPECT_EQ(s.sends("A"), 1U);
   const batch_tuple used = s.tuple("A");
-  if (used.epoch == idle.producer_epoch.value)
+  if (used.epoch == idle.producer_epoch.value) {
     EXPECT_EQ(used.sequence, 7);
-  else
+  } else
     EXPECT_EQ(used.sequence, 0);
 }
 
@@ -168,7 +169,9 @@ SCENARIO(fault_seq, seq_16_new_epoch_starts_alone) {
   const auto a = s.attempts("A");
   for (const char* each : {"B", "C"})
     for (const attempt_note& seen : s.attempts(each))
-      if (seen.tuple.epoch == a.back().tuple.epoch) EXPECT_GE(seen.at, a.back().at + 20ms);
+      if (seen.tuple.epoch == a.back().tuple.epoch) {
+        EXPECT_GE(seen.at, a.back().at + 20ms);
+      }
 }
 
 SCENARIO_TIMED(fault_seq, seq_18_window_counts_batches) {
@@ -214,6 +217,137 @@ SCENARIO_TIMED(fault_seq, seq_22_state_gone_while_idle_c) {
   s.produce("A", {.stamp = old});
   s.produce("B", {.stamp = old});
   s.right("A=D, B=D, log=r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 A B");
+}
+
+SCENARIO(fault_seq, seq_02_epoch_used_up) {
+  s.cold();
+  s.cluster().answer_next_id(5000, 32766);
+  s.produce("P");
+  s.right("P=D");
+  s.produce("X@p1");
+  s.right("X=D");
+  const batch_tuple busy = s.tuple("X");
+  s.broker("A#1 ->45, B#1 ->45, C#1 ->45, D#1 ->45");
+  for (const char* each : {"A", "B", "C", "D"}) {
+    s.produce(each);
+    s.right(std::string(each) + "=D");
+    s.produce(std::string("x") + each + "@p1");
+  }
+  s.await_all();
+  s.right("log=P A B C D, log(p1)=X xA xB xC xD");
+  EXPECT_EQ(s.tuple("P").epoch, 32766);
+  EXPECT_NE(s.tuple("D").id, 5000);
+  EXPECT_LT(s.tuple("D").epoch, 10);
+  EXPECT_EQ(s.tuple("xD").id, busy.id);
+  EXPECT_EQ(s.tuple("xD").epoch, busy.epoch);
+}
+
+// Bumps at any moment: every batch on the wire carries a triple of one numbering.
+SCENARIO_SEEDS(fault_seq, seq_03_stamp_in_one_step, 1000) {
+  s.set().on_failure = failure_policy::skip;
+  for (int i = 0; i < 20; ++i)
+    if (s.draws().chance(0.2)) s.broker("r" + std::to_string(i) + "#1 ->45");
+  for (int i = 0; i < 20; ++i) {
+    s.produce("r" + std::to_string(i));
+    if (s.draws().chance(0.5)) s.run(std::chrono::microseconds(s.draws().below(800)));
+  }
+  s.await_all();
+  std::map<std::pair<std::int64_t, std::int16_t>, std::int32_t> next;
+  next[{s.all_attempts().front().tuple.id, s.all_attempts().front().tuple.epoch}] = 1;
+  for (const attempt_note& each : s.all_attempts()) {
+    std::int32_t& expected = next[{each.tuple.id, each.tuple.epoch}];
+    EXPECT_LE(each.tuple.sequence, expected) << each.names.front();
+    expected = std::max(expected, each.tuple.sequence + 1);
+    EXPECT_NE(each.answered.value_or(broker_errc::none), broker_errc::invalid_producer_epoch);
+  }
+  s.right("r0=D, r19=D");
+}
+
+api_fault of_id(reply how, broker_errc code, int times) {
+  api_fault fault;
+  fault.api = api::init_producer_id;
+  fault.reply = how;
+  fault.code = code;
+  fault.times = times;
+  return fault;
+}
+SCENARIO_TIMED(fault_seq, seq_15_id_request_trouble_a) {
+  s.cold();
+  s.cluster().inject(of_id(reply::never, broker_errc::none, always));
+  s.produce("A");
+  s.right("A=N");
+  EXPECT_GE(s.took("A"), 10s);
+  EXPECT_LE(s.took("A"), 10100ms);
+}
+void seq_15_b(stage& s, broker_errc code) {
+  s.cold();
+  s.cluster().inject(of_id(reply::error, code, always));
+  s.after(3s, [&s] { s.cluster().clear_faults(); });
+  s.produce("A");
+  s.right("A=D, log=A");
+  EXPECT_LE(s.took("A"), 4500ms);
+}
+SCENARIO_TIMED(fault_seq, seq_15_id_request_trouble_b_loading) {
+  seq_15_b(s, broker_errc::coordinator_load_in_progress);
+}
+SCENARIO_TIMED(fault_seq, seq_15_id_request_trouble_b_not_available) {
+  seq_15_b(s, broker_errc::coordinator_not_available);
+}
+SCENARIO_TIMED(fault_seq, seq_15_id_request_trouble_b_not_coordinator) {
+  seq_15_b(s, broker_errc::not_coordinator);
+}
+void seq_15_c(stage& s, broker_errc code) {
+  s.cold();
+  s.cluster().inject(of_id(reply::error, code, always));
+  s.produce("A");
+  s.right("A=N");
+  EXPECT_LE(s.took("A"), 1s);
+  EXPECT_TRUE(s.code("A") == code || s.failure("A").cause == code) << s.code("A").message();
+}
+SCENARIO_TIMED(fault_seq, seq_15_id_request_trouble_c_cluster) {
+  seq_15_c(s, broker_errc::cluster_authorization_failed);
+}
+SCENARIO_TIMED(fault_seq, seq_15_id_request_trouble_c_transactional) {
+  seq_15_c(s, broker_errc::transactional_id_authorization_failed);
+}
+SCENARIO_TIMED(fault_seq, seq_15_id_request_trouble_d) {
+  s.cold();
+  s.cluster().inject(of_id(reply::reset, broker_errc::none, 2));
+  s.produce("A");
+  s.right("A=D, log=A");
+}
+SCENARIO_TIMED(fault_seq, seq_15_id_request_trouble_e) {
+  s.cold();
+  s.set_links().latency_min = 5ms;
+  s.set_links().latency_max = 5ms;
+  s.produce("A");
+  s.right("A=D");
+  // Bootstrap connect, versions and metadata (25 ms), then the leader's connection with the id
+  // beside it, versions and the record: no more than two round trips behind its connect.
+  EXPECT_LE(s.took("A"), 70ms);
+}
+
+void seq_17(stage& s, std::int16_t epoch_of_twin, broker_errc seen) {
+  s.cold();
+  s.cluster().answer_next_id(7000, 0);
+  producer_view twin;
+  twin.producer_id = 7000;
+  twin.producer_epoch = epoch_of_twin;
+  twin.last_sequence = 1;
+  twin.batches = 1;
+  twin.last_timestamp_ms = s.simulated() ? s.world().time().wall().time_since_epoch().count() : -1;
+  s.cluster().seed_producer("t", 0, twin);
+  s.produce("A");
+  s.right("A=D, log=A");
+  EXPECT_EQ(s.attempts("A").front().answered, seen);
+  EXPECT_GT(s.tuple("A"), s.attempts("A").front().tuple);
+  EXPECT_LE(s.sends("A"), 4U);
+}
+SCENARIO_TIMED(fault_seq, seq_17_foreign_twin_a) {
+  seq_17(s, 0, broker_errc::out_of_order_sequence_number);
+}
+SCENARIO_TIMED(fault_seq, seq_17_foreign_twin_b) {
+  seq_17(s, 1, broker_errc::invalid_producer_epoch);
 }
 
 }  // namespace

@@ -143,7 +143,9 @@ SCENARIO_SEEDS(fault_time, time_14_produce_during_close, 1000) {
   s.await_all();
   for (int i = 0; i < next; ++i) {
     const std::string name = "r" + std::to_string(i);
-    if (s.letter(name) == "N") EXPECT_EQ(s.code(name), client_errc::closed);
+    if (s.letter(name) == "N") {
+      EXPECT_EQ(s.code(name), client_errc::closed);
+    }
   }
 }
 
@@ -183,6 +185,167 @@ SCENARIO_TIMED(fault_time, time_23_pause_keeps_accepting) {
   s.resume();
   s.produce("C");
   s.right("A=D, C=D, log=A C");
+}
+
+// close(1s) at awkward moments: back in time, every record one truthful outcome, and a second call
+// finds nothing left to do.
+void close_now(stage& s, std::uint64_t records) {
+  const auto before = s.now();
+  const close_report report = s.close(1s);
+  EXPECT_LE(s.now() - before, 1100ms);
+  EXPECT_EQ(report.answered.total(), records);
+  s.await_all();
+  EXPECT_EQ(s.close(1s).answered.total(), 0U);
+}
+api_fault silence(api which) {
+  api_fault fault;
+  fault.api = which;
+  fault.reply = reply::never;
+  fault.times = always;
+  return fault;
+}
+SCENARIO_TIMED(fault_time, time_15_close_everywhere_connecting) {
+  s.cold();
+  s.produce("A B");
+  close_now(s, 2);
+}
+SCENARIO_TIMED(fault_time, time_15_close_everywhere_api_versions) {
+  s.cold();
+  s.cluster().inject(silence(api::api_versions));
+  s.produce("A B");
+  s.run(100ms);
+  close_now(s, 2);
+}
+SCENARIO_TIMED(fault_time, time_15_close_everywhere_id_request) {
+  s.cold();
+  s.cluster().inject(silence(api::init_producer_id));
+  s.produce("A B");
+  s.run(100ms);
+  close_now(s, 2);
+  s.right("A=N, B=N");
+}
+SCENARIO_TIMED(fault_time, time_15_close_everywhere_first_metadata) {
+  s.cold();
+  s.cluster().inject(silence(api::metadata));
+  s.produce("A B");
+  s.run(100ms);
+  close_now(s, 2);
+  s.right("A=N, B=N");
+}
+SCENARIO_TIMED(fault_time, time_15_close_everywhere_backoff) {
+  s.broker("A#n ->19");
+  s.produce("A B");
+  s.when("A#3 answered");
+  close_now(s, 2);
+  s.right("A=N, B=N, log=");
+}
+SCENARIO_TIMED(fault_time, time_15_close_everywhere_halted) {
+  s.broker("A#1 ->87");
+  s.produce("A B C");
+  s.right("A=N");
+  close_now(s, 2);
+  s.right("B=N, C=N, log=");
+}
+SCENARIO_TIMED(fault_time, time_15_close_everywhere_in_doubt) {
+  s.broker("A#n +>7");
+  s.produce("A B");
+  s.when("A#2 answered");
+  close_now(s, 2);
+  s.right("A=U|D");
+}
+SCENARIO_TIMED(fault_time, time_15_close_everywhere_from_a_completion) {
+  std::optional<close_report> report;
+  s.produce("A", {.then = [&](const outcome&) {
+              s.producer().close(1s).then([&](const close_report& done) { report = done; });
+            }});
+  s.produce("B C");
+  EXPECT_TRUE(s.until([&] { return report.has_value(); }, 1100ms));
+  s.await_all();
+}
+
+SCENARIO_TIMED(fault_time, time_21_wall_clock_jumps) {
+  s.broker("A#1 +>ok@1s");
+  s.start();
+  s.produce("A");
+  s.when("A#1 seen");
+  s.world().time().set_wall_clock(-1h);
+  s.produce("B");
+  s.run(100ms);
+  s.world().time().set_wall_clock(2h);
+  s.right("A=D, B=D, log=A B");
+  EXPECT_LE(s.took("B"), 1100ms);
+  // A silent leader still ends a record at its deadline and not before.
+  s.silent(1);
+  s.produce("C");
+  s.world().time().set_wall_clock(30min);  // less than the state's horizon
+  s.await("C");
+  EXPECT_GE(s.took("C"), 10s);
+  EXPECT_LE(s.took("C"), 10100ms);
+}
+
+SCENARIO_TIMED(fault_time, time_22_machine_suspended) {
+  s.set().max_in_flight = 1;
+  s.late_frames_allowed();
+  s.broker("C#n ->stuck");
+  s.start();
+  s.produce("A@p1");
+  s.when("A#1 seen");  // its answer is on its way
+  s.produce("C@p0 B@p0");
+  s.when("C#1 seen");
+  s.world().time().sleep(10min);
+  const auto woken = s.now();
+  const auto connections = s.cluster().counters().connections;
+  s.run(1s);
+  EXPECT_LE(s.cluster().counters().connections - connections, 15U);
+  for (const char* each : {"A", "B", "C"}) s.record(each).limit = 11min;
+  s.right("A=D|U, B=N, C=U");
+  s.ok_all();
+  s.rule();
+  static_cast<void>(s.recover(recovery::discard));
+  static_cast<void>(s.recover(recovery::discard, 1));
+  s.produce("E");
+  s.right("E=D");
+  EXPECT_LE(s.now() - woken, 5s);
+}
+
+// Ten records under one admission.
+std::vector<outcome> ten_at_once(stage& s, std::vector<std::string>& values) {
+  std::vector<partita::record> all;
+  for (int i = 0; i < 10; ++i) values.push_back("t" + std::to_string(i) + std::string(400, '.'));
+  for (const std::string& value : values) {
+    partita::record& one = all.emplace_back();
+    one.topic = "t";
+    one.partition = 1;
+    one.value = value;
+  }
+  auto pending = s.producer().produce_batch(all);
+  EXPECT_TRUE(s.until([&] { return pending.done(); }));
+  return std::move(pending).get();
+}
+SCENARIO_TIMED(fault_time, time_09_all_or_nothing_admission_no_room) {
+  s.set().buffer_memory_bytes = 5'600;
+  s.set().batch_size_bytes = 2'000;
+  s.set().max_block = 1s;
+  s.broker("F#n ->stuck, G#n ->stuck, H#n ->stuck, I#n ->stuck, J#n ->stuck, K#n ->stuck");
+  s.produce("F G H I J K", {.padding = 400});
+  const std::uint64_t before = s.whole_status().buffered_bytes;
+  std::vector<std::string> values;
+  for (const outcome& each : ten_at_once(s, values)) {
+    ASSERT_NE(each.failure(), nullptr);
+    EXPECT_EQ(each.failure()->fate, fate::not_written);
+  }
+  EXPECT_EQ(s.whole_status().buffered_bytes, before);
+  EXPECT_EQ(s.cluster().log("t", 1).size(), 1U) << "the warm one only";
+}
+SCENARIO_TIMED(fault_time, time_09_all_or_nothing_admission_room) {
+  s.set().buffer_memory_bytes = 20'000;
+  s.set().batch_size_bytes = 2'000;
+  s.log_may_differ();  // the ten have no names
+  std::vector<std::string> values;
+  for (const outcome& each : ten_at_once(s, values)) EXPECT_TRUE(each.is_delivered());
+  const auto log = s.cluster().log("t", 1);
+  ASSERT_EQ(log.size(), 11U);
+  for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(log[i + 1].value, values[i]);
 }
 
 }  // namespace

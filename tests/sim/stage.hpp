@@ -60,6 +60,7 @@ struct attempt_note {
   std::int32_t partition = -1;
   batch_tuple tuple;
   std::uint64_t content = 0;  ///< digest of the batch's bytes
+  std::size_t size = 0;
   std::vector<std::string> names;
   bool first_of_batch = false;
   bool executed = false;
@@ -166,6 +167,7 @@ class stage : private attempt_script {
   [[nodiscard]] std::chrono::nanoseconds elapsed() { return now() - started_at_; }
   [[nodiscard]] bool simulated() const { return place_ == stage_place::simulated; }
   [[nodiscard]] seeded_draws& draws() { return draws_; }
+  [[nodiscard]] std::uint64_t seed() const { return seed_; }
 
   // Right:
   /// "A=D|U, B=N, log=A B | A A B, log(p1)=X": checks outcomes, waiting for those it names, then

@@ -61,9 +61,10 @@ void stage::check_tuples() {
       if (fresh) continue;
       used& before = at->second;
       const bool same = before.name == each.names[i] && before.content == each.content;
-      if (!same && !before.refused)
+      if (!same && !before.refused) {
         ADD_FAILURE() << "O6: sequence " << place.sequence << " of epoch " << place.epoch << " on p"
                       << each.partition << " carried " << before.name << ", then " << each.names[i];
+      }
       before = {each.names[i], each.content, (same ? before.refused : true) && was_refused(each)};
     }
   }
@@ -87,12 +88,14 @@ void stage::check_answers() {
   for (const staged_record& each : records_) {
     EXPECT_EQ(each.answers.size(), 1U) << "O5: answers of " << each.name;
     if (each.answers.empty()) continue;
-    if (simulated())
+    if (simulated()) {
       EXPECT_LE(each.answered_at - each.produced_at, each.limit + 1s)
           << "O5: " << each.name << " was answered late";
+    }
     const failed* why = each.answers.front().failure();
-    if (why != nullptr && why->fate == fate::unknown)
+    if (why != nullptr && why->fate == fate::unknown) {
       EXPECT_GT(why->attempts, 0) << "O3: " << each.name << " is unknown without an attempt";
+    }
   }
 }
 
@@ -129,9 +132,10 @@ void stage::check_order() {
         if (found == by_value.end()) continue;
         const staged_record*& before = last[by_key ? each.key.value_or("") : ""];
         const bool keyless = by_key && !each.key;
-        if (before != nullptr && !keyless && before->noted.order > found->second->noted.order)
+        if (before != nullptr && !keyless && before->noted.order > found->second->noted.order) {
           ADD_FAILURE() << "O4: " << found->second->name << " lies behind " << before->name
                         << " in p" << p;
+        }
         before = found->second;
       }
     }
@@ -140,12 +144,15 @@ void stage::check_order() {
 void stage::finish() {
   start();
   rule();
+  cluster().clear_faults();
   if (simulated()) ok_all();
   await_all();
   if (simulated()) run(60s);  // every held frame has run by then
   if (producer_ != nullptr) {
     const producer_status last = whole_status();
-    if (!contradiction_allowed_) EXPECT_EQ(last.contradictions, 0U) << "L9: a contradiction";
+    if (!contradiction_allowed_) {
+      EXPECT_EQ(last.contradictions, 0U) << "L9: a contradiction";
+    }
     for (const partition_status& each : last.partitions)
       if (each.topic == "t") {
         halted_since_.erase(each.partition.value);

@@ -152,6 +152,7 @@ std::optional<fault> stage::on_seen(const produce_attempt& attempt) {
   seen.tuple = {attempt.producer_id.value, attempt.producer_epoch.value,
                 attempt.base_sequence.value};
   seen.content = digest(attempt.bytes);
+  seen.size = attempt.bytes.size();
   const line* hit = nullptr;
   const line* general = nullptr;
   for (const log_record& each : attempt.records) {
@@ -182,23 +183,24 @@ std::optional<fault> stage::on_seen(const produce_attempt& attempt) {
 
 void stage::on_executed(const attempt_result& result) {
   const std::lock_guard hold(lock_);
-  for (attempt_note& each : attempts_) {
-    if (each.number != result.number) continue;
-    each.executed = true;
-    each.appended = result.appended;
-  }
+  // From the newest: there are many, and it is one of the last.
+  const auto found = std::find_if(attempts_.rbegin(), attempts_.rend(),
+                                  [&](const auto& each) { return each.number == result.number; });
+  if (found == attempts_.rend()) return;
+  found->executed = true;
+  found->appended = result.appended;
   changed_.notify_all();
 }
 
 void stage::on_answered(const attempt_answer& answer) {
   const std::lock_guard hold(lock_);
-  for (attempt_note& each : attempts_) {
-    if (each.number != answer.number) continue;
-    each.answered = answer.code;
-    each.base_offset = answer.base_offset.value;
-    note("  answers " + std::to_string(static_cast<int>(answer.code)) + " base " +
-         std::to_string(answer.base_offset.value));
-  }
+  const auto found = std::find_if(attempts_.rbegin(), attempts_.rend(),
+                                  [&](const auto& each) { return each.number == answer.number; });
+  if (found == attempts_.rend()) return;
+  found->answered = answer.code;
+  found->base_offset = answer.base_offset.value;
+  note("  answers " + std::to_string(static_cast<int>(answer.code)) + " base " +
+       std::to_string(answer.base_offset.value));
   changed_.notify_all();
 }
 

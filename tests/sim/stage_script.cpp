@@ -64,6 +64,13 @@ void read_modifier(std::string_view word, fault& made, std::string_view text) {
     made.cut_first = made.reply == reply::close_before || made.reply == reply::reset;
   } else if (word == "base=-1") {
     made.real_offset = false;
+  } else if (word.starts_with("base=")) {
+    made.base_offset = number(word.substr(5), text);
+  } else if (word.starts_with("shape=")) {
+    made.shape = word == "shape=left_out"          ? answer_shape::left_out
+                 : word == "shape=twice"           ? answer_shape::twice
+                 : word == "shape=other_partition" ? answer_shape::other_partition
+                                                   : answer_shape::other_topic;
   } else if (word.starts_with("throttle=")) {
     made.throttle = duration(word.substr(9), text);
   } else {
