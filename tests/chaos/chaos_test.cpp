@@ -193,7 +193,8 @@ class chaos : public ::testing::Test {
       std::printf("  %-14s %8llu frames\n", std::string(name(static_cast<frame_fault>(i))).c_str(),
                   (unsigned long long)proxy_.count(static_cast<frame_fault>(i)));
     std::printf("  %d kills and restarts, %d stops, %d deletions\n", kills_, stops_, deletions_);
-    for (const auto& load : loads_) std::printf("  %s: %s\n", load->name().c_str(), load->activity().c_str());
+    for (const auto& load : loads_)
+      std::printf("  %s: %s\n", load->name().c_str(), load->activity().c_str());
   }
 
   const std::uint64_t seed_ = number_from("PARTITA_CHAOS_SEED", std::random_device{}());

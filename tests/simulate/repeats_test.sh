@@ -1,5 +1,6 @@
 #!/bin/sh
-# The same seeds give the same traces in every process, however they are spread over processes (I15).
+# The same seeds give the same traces in every process, however they are spread over processes
+# (I15).
 #
 #   repeats_test.sh SIMULATE
 
