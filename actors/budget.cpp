@@ -75,11 +75,22 @@ void budget::unlink(budget_waiter& waiter) noexcept {
 }
 
 bool budget::cancel_wait(budget_waiter& waiter) noexcept {
-  std::unique_lock lock(mutex_);
+  if (!leave_wait(waiter)) return false;
+  grant_waiting();
+  return true;
+}
+
+bool budget::leave_wait(budget_waiter& waiter) noexcept {
+  const std::lock_guard lock(mutex_);
   if (!waiter.queued_) return false;
   unlink(waiter);
-  grant_in_order(lock);  // the next one may be content with less
   return true;
+}
+
+/// The next one may be content with less than the one that left.
+void budget::grant_waiting() noexcept {
+  std::unique_lock lock(mutex_);
+  grant_in_order(lock);
 }
 
 // One thread at a time grants, so that the callbacks come in the order of the queue; a thread that

@@ -60,6 +60,10 @@ class budget {
   /// True: taken out of the queue, it will hear nothing. False: it was granted or closed, or is
   /// being told so right now on another thread.
   [[nodiscard]] bool cancel_wait(budget_waiter& waiter) noexcept;
+  /// The same in two steps, for callers that hold a lock which on_grant takes: whoever waited
+  /// behind it is granted by grant_waiting(), to be called next, without that lock.
+  [[nodiscard]] bool leave_wait(budget_waiter& waiter) noexcept;
+  void grant_waiting() noexcept;
 
   /// Returns bytes (once per batch, not per record) and grants to those who wait.
   void give_back(std::uint64_t bytes) noexcept;

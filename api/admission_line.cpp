@@ -89,9 +89,10 @@ class refusal final : public actors::runnable {
 bool admission_line::withdraw(admission_waiter& waiter) noexcept {
   {
     std::lock_guard lock(mutex_);
-    if (!room_.cancel_wait(waiter)) return false;
+    if (!room_.leave_wait(waiter)) return false;
     line_.erase(waiter.place_);
   }
+  room_.grant_waiting();  // without the lock: who is granted takes it
   home_.schedule(*new refusal(waiter));
   return true;
 }
@@ -154,9 +155,10 @@ void admission_line::timer_fired() noexcept {
       if (line_.empty() || line_.begin()->first > home_.now()) break;
       late = line_.begin()->second;
       // Not withdrawn: it is being granted on another thread at this moment, which takes it out.
-      if (!room_.cancel_wait(*late)) break;
+      if (!room_.leave_wait(*late)) break;
       line_.erase(late->place_);
     }
+    room_.grant_waiting();  // without the lock: who is granted takes it
     late->refused(client_errc::admission_timeout);
   }
   watch();

@@ -62,5 +62,44 @@ TEST(Admission, ARecordThatWaitedForRoomIsNotOvertakenByALaterCall) {
   }
 }
 
+// The first of two that wait gives up; the room is enough for the second, who is let in by that.
+TEST(Admission, AWaiterThatGivesUpLetsTheNextOneIn) {
+  history_options options;
+  options.config = hurried_config();
+  options.config.batch_size_bytes = 1000;
+  options.config.buffer_memory_bytes = 1500;
+  options.config.max_block = std::chrono::milliseconds(500);
+  history story(options);
+  story.produce(0, "warm");
+  ASSERT_TRUE(story.run_until_answered());
+  fault stuck;
+  stuck.reply = reply::never;
+  story.cluster().inject(stuck);
+
+  story.produce(0, "first", 900);
+  bool refused = false;
+  bool let_in = false;
+  const std::string large(900, 'l');
+  const std::string small(100, 's');
+  const record of_large = to_first_partition(large);
+  const record of_small = to_first_partition(small);
+  story.producer().produce_batch({&of_large, 1}).then([&](const std::vector<outcome>& answers) {
+    refused = !answers.front().is_delivered();
+  });
+  story.run_for(std::chrono::milliseconds(100));
+  story.producer().produce_batch({&of_small, 1}).then([&](const std::vector<outcome>&) {
+    let_in = true;
+  });
+  EXPECT_FALSE(refused);
+  story.run_for(std::chrono::milliseconds(450));
+  EXPECT_TRUE(refused);
+  const producer_status now = wait_for(story.world(), story.producer().status());
+  EXPECT_EQ(now.partitions.at(0).buffered_records, 2U) << "the first and the small one";
+  story.cluster().clear_faults();
+  ASSERT_TRUE(story.run_until_answered());
+  for (int step = 0; step < 100'000 && !let_in; ++step) story.world().time().step();
+  EXPECT_TRUE(let_in);
+}
+
 }  // namespace
 }  // namespace partita::testing

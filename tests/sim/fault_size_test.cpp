@@ -199,25 +199,5 @@ SCENARIO_SEEDS(fault_size, size_14_batches_stay_large, 1) {
   EXPECT_LE(all.size(), 100U) << "mean batch above 100 records";
 }
 
-SCENARIO_SEEDS(fault_size, size_15_one_request_many_partitions, 1) {
-  topic_options wide;
-  wide.partitions = 48;
-  for (int i = 0; i < 48; ++i) wide.replicas.push_back({1, 2, 3});
-  s.set_cluster().topics["wide"] = wide;
-  s.set().batch_records_max = 10'000;
-  s.set().linger = 5ms;
-  s.start();
-  const std::uint64_t before = s.cluster().counters().produce_requests;
-  for (int ms = 0; ms < 500; ++ms) {
-    for (int i = 0; i < 10; ++i) {
-      const int n = ms * 10 + i;
-      s.produce(nth(n) + "@p" + std::to_string(n % 48), {.topic = "wide"});
-    }
-    s.run(1ms);
-  }
-  s.await_all();
-  EXPECT_LE(s.cluster().counters().produce_requests - before, 125U);
-}
-
 }  // namespace
 }  // namespace partita::testing
