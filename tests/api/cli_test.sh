@@ -194,7 +194,7 @@ tell() {
   run "$1" "tell $3" cluster tell --control "${second#control=}" "$3"
   says out "$2" "tell $3"
 }
-tell 0 '"ok":true' '{"do":"fault","topic":"told","code":10}'
+tell 0 '"ok":true' '{"do":"fault","topic":"told","execution":"skip","reply":"error","code":10}'
 tell 1 'tims: unknown' '{"do":"fault","tims":2}'
 tell 1 'no command' '{"do":"dance"}'
 tell 1 'not a JSON object' '{'
@@ -203,7 +203,7 @@ run 0 'tell cont' cluster tell --control "${second#control=}" cont 3
 run 1 'tell an unknown broker' cluster tell --control "${second#control=}" pause 9
 run 6 'tell nobody' cluster tell --control 127.0.0.1:1 counters
 echo refused >"$work/in"
-run 2 'refused by a fault' produce -b "${first#bootstrap.servers=}" -t told
+run 4 'refused by a fault' produce -b "${first#bootstrap.servers=}" -t told
 tell 0 '"faults_hit":1' '{"do":"counters"}'
 
 # Outcomes against the log.
