@@ -171,6 +171,7 @@ until "$partita" cluster log --bootstrap "${first#bootstrap.servers=}" --topic f
   kill -0 $running || { bad 'it ended too early'; break; }
 done
 kill -STOP $frozen
+until grep -q '^State:.*T' "/proc/$frozen/status"; do :; done
 for letter in a b c; do head -c 5000 /dev/zero | tr '\0' $letter && echo; done >&3
 wait $running
 equal 'full and halted' $? 3
