@@ -116,7 +116,7 @@ TEST(Librdkafka, IsToldTheFirstOffsetAfterAnswersWereLost) {
   for (std::size_t number = 0; number < reports.size(); ++number) {
     if (number == 1'000) {
       ASSERT_TRUE(producer.flush());
-      cluster.inject({.topic = "letters", .times = 1, .reply = reply::close_before});
+      cluster.inject(fault{.topic = "letters", .times = 1, .reply = reply::close_before});
     }
     ASSERT_TRUE(producer.produce(0, "key", "value-" + std::to_string(number), reports[number]));
   }
