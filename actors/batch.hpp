@@ -100,6 +100,10 @@ class batch final : public command {
   [[nodiscard]] std::uint64_t ordinal_of(const completion_entry& entry) const noexcept {
     return first_ordinal_ + entry.ordinal_delta;
   }
+  /// What the application knows the record by.
+  [[nodiscard]] record_number number_of(std::size_t index) const noexcept {
+    return {ordinal_of(index) + 1};
+  }
   [[nodiscard]] std::uint64_t last_ordinal() const noexcept { return ordinal_of(count() - 1); }
   /// How many of its records were produced before the one with this ordinal.
   [[nodiscard]] std::size_t records_before(std::uint64_t ordinal) const noexcept;

@@ -24,6 +24,7 @@ outcome completion_answer::for_entry(const completion_entry& entry) const {
   if (failure_ != nullptr) {
     failed copy = *failure_;
     if (copy.ticket.value != 0) copy.ticket.value += entry.position;
+    if (copy.number.value != 0) copy.number.value += entry.ordinal_delta;
     return copy;
   }
   delivered copy{success_.partition, {}, {}};

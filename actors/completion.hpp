@@ -51,8 +51,9 @@ struct delivered_run {
 class completion_answer {
  public:
   completion_answer(const delivered_run& success) noexcept : success_(success) {}  // NOLINT
-  /// `failure` must live until complete_all() returns. Its ticket is the first record's: record i
-  /// of the batch has ticket + position, so that each can be settled by itself. Zero stays zero.
+  /// `failure` must live until complete_all() returns. Its ticket and number are the first
+  /// record's: the one at `position` has ticket + position and number + ordinal_delta, so that each
+  /// can be settled by itself and found again. Zero stays zero.
   completion_answer(const failed& failure) noexcept : failure_(&failure) {}  // NOLINT
   completion_answer(failed&&) = delete;
 

@@ -208,8 +208,8 @@ struct partition_actor::pending_recovery final : completion_target {
   }
   void finish_when_done() noexcept {
     if (!reported || left != 0) return;
-    for (std::optional<outcome>& each : answers)
-      work.report.resubmitted.push_back(std::move(*each));
+    for (std::size_t i = 0; i < answers.size(); ++i)
+      work.report.resubmitted.push_back({work.resubmitted[i], std::move(*answers[i])});
     asked->answer(std::move(work.report));
     delete this;
   }
@@ -276,8 +276,8 @@ void partition_actor::recovered(recover_command& command) {
     each.record.topic = topic_;
     each.record.partition = index_;
   }
-  pending.answers.resize(command.resubmitted);
-  pending.left = command.resubmitted;
+  pending.left = command.resubmitted.size();
+  pending.answers.resize(pending.left);
   pending.reported = true;
   if (command.report.was_halted)
     tell(partition_change::resumed, {},
@@ -315,7 +315,8 @@ void partition_actor::halted(std::error_code cause, const std::vector<std::strin
 }
 
 failure_verdict partition_actor::judge_failure(const failure_case& what) {
-  const failed told = make_failed(what.facts, {});
+  const failed told = make_failed(
+      what.facts, {}, what.failed != nullptr ? what.failed->number_of(0) : record_number{});
   const failure_report view(what, told);
   auto said = failure_verdict::use_policy;
   call_guarded(observer_, [&] { said = shared_.judge(view); });
@@ -349,24 +350,25 @@ void partition_actor::complete_delivered(batch& done) {
 void partition_actor::complete_failed(batch& done, const failure_facts& facts) {
   if (facts.fate == fate::unknown && done.first_ticket == 0)
     done.first_ticket = shared_.next_ticket.fetch_add(done.count(), std::memory_order_relaxed);
-  const failed shared_answer = make_failed(facts, {done.first_ticket});
+  const failed shared_answer = make_failed(facts, {done.first_ticket}, done.number_of(0));
   complete_all(done.entries(), shared_answer, observer_);
 }
 
 void partition_actor::complete_refused(const record_node& node, const failure_facts& facts) {
-  const failed answer = make_failed(facts, {});
+  const failed answer = make_failed(facts, {}, {});
   const completion_entry entry{node.target, node.data, 0, 0, 0, node.key_hash};
   complete_all({&entry, 1}, answer, observer_);
   freed_bytes_ += node.weight;
 }
 
 failed partition_actor::describe_failure(const batch& done, std::size_t index) const {
-  return make_failed(done.failure, done.ticket_of(index));
+  return make_failed(done.failure, done.ticket_of(index), done.number_of(index));
 }
 
-failed partition_actor::make_failed(const failure_facts& facts, ticket first) const {
+failed partition_actor::make_failed(const failure_facts& facts, ticket first,
+                                    record_number number) const {
   return {facts.fate, facts.code,     facts.cause, facts.ended_by, topic_,
-          index_,     facts.attempts, first,       facts.detail};
+          index_,     facts.attempts, first,       facts.detail,   number};
 }
 
 // The rest of the effects

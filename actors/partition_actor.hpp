@@ -148,7 +148,8 @@ class partition_actor final : public actor_body, public outbox_node, private par
   void settle();
   void give_back_room() noexcept;
   void tell(partition_change change, std::error_code code, std::vector<std::string> keys = {});
-  [[nodiscard]] failed make_failed(const failure_facts& facts, ticket first) const;
+  [[nodiscard]] failed make_failed(const failure_facts& facts, ticket first,
+                                   record_number number) const;
   [[nodiscard]] lane& home() const noexcept { return self()->home(); }
   [[nodiscard]] instant now() const noexcept { return home().now(); }
 

@@ -58,7 +58,7 @@ void partition_actor::complete_early(batch& sent, std::span<const completion_ent
                                      const failure_facts& facts) {
   if (sent.first_ticket == 0)
     sent.first_ticket = shared_.next_ticket.fetch_add(sent.count(), std::memory_order_relaxed);
-  const failed shared_answer = make_failed(facts, {sent.first_ticket});
+  const failed shared_answer = make_failed(facts, {sent.first_ticket}, sent.number_of(0));
   complete_all(told, shared_answer, observer_);
 }
 

@@ -46,7 +46,7 @@ struct recover_command {
   recovery_report report;
   /// Where the answers of resubmitted records go; the record's index is the entry's data.
   completion_target* resubmitted_target = nullptr;
-  std::uint64_t resubmitted = 0;
+  std::vector<record_number> resubmitted;
 };
 
 /// One record that its caller does not want any more.

@@ -121,7 +121,7 @@ void partition_core::carry_out_recoveries(instant now) {
         break;
     }
     for (flush_barrier* barrier : barriers_)
-      if (asked.held_to < barrier->ordinal) barrier->left += command.resubmitted - 1;
+      if (asked.held_to < barrier->ordinal) barrier->left += command.resubmitted.size() - 1;
     effects_.recovered(command);
     finish_heads(now);
   }
@@ -239,11 +239,12 @@ void partition_core::resubmit(const waiting_recovery& asked, batch_queue& failed
     if (written) {
       settle_as_written(next, asked);
     } else if (once_more) {
-      next.retry_under_old_tuple(command.resubmitted_target, command.resubmitted, asked.held_to,
-                                 deadline);
+      next.retry_under_old_tuple(command.resubmitted_target, command.resubmitted.size(),
+                                 asked.held_to, deadline);
       unfinished_.push_back(next);
     } else if (unwritten || command.options.allow_duplicates) {
-      next.resubmit(command.resubmitted_target, command.resubmitted, asked.held_to, deadline);
+      next.resubmit(command.resubmitted_target, command.resubmitted.size(), asked.held_to,
+                    deadline);
       open_.insert_by_order(next);
     } else {
       for (std::size_t i = 0; i < next.count(); ++i)
@@ -251,7 +252,7 @@ void partition_core::resubmit(const waiting_recovery& asked, batch_queue& failed
       drop(next);
       continue;
     }
-    command.resubmitted += next.count();
+    for (std::size_t i = 0; i < next.count(); ++i) command.resubmitted.push_back(next.number_of(i));
     unanswered_ += next.count();
   }
   newest_deadline_ = std::max(newest_deadline_, deadline);
@@ -260,7 +261,7 @@ void partition_core::resubmit(const waiting_recovery& asked, batch_queue& failed
 
 /// An answer that came too late for its deadline: its records are told when the recovery is.
 void partition_core::settle_as_written(batch& late, const waiting_recovery& asked) {
-  std::uint64_t index = asked.command->resubmitted;
+  std::uint64_t index = asked.command->resubmitted.size();
   for (completion_entry& each : late.entries()) {
     each.target = asked.command->resubmitted_target;
     each.data = index++;

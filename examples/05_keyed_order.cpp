@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
 
     // The application has seen the failure. It sends the failed event again, then the refused one.
     partita::recovery_report report = producer.recover(topic, 0, partita::recovery::resubmit).get();
-    for (const partita::outcome& again : report.resubmitted)
+    for (const auto& [number, again] : report.resubmitted)
       std::cout << "paid: " << (again ? "delivered" : again.failure()->code.message()) << '\n';
     return tell(producer, "shipped") && report.resubmitted.size() == 1 ? 0 : 2;
   } catch (const std::system_error& error) {

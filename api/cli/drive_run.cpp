@@ -228,19 +228,17 @@ void drive_run::resume(const drive_command& command) {
 }
 
 void drive_run::recover(const drive_command& command) {
-  auto kept = records_.kept(place_of(command), command.allow_duplicates);
   const recover_options options{.allow_duplicates = command.allow_duplicates};
   follow(command.key ? producer_->recover(*command.topic, *command.partition, *command.key,
                                           command.how, options)
                      : producer_->recover(*command.topic, *command.partition, command.how, options),
-         command,
-         [this, command, kept = std::move(kept), line = line_](const recovery_report& report) {
-           recovered(report, command, kept, line);
+         command, [this, command, line = line_](const recovery_report& report) {
+           recovered(report, command, line);
          });
 }
 
 void drive_run::recovered(const recovery_report& report, const drive_command& command,
-                          const std::vector<driven_records::position>& kept, std::uint64_t line) {
+                          std::uint64_t line) {
   if (!report.was_halted) return complain(line, command.verb, "not halted: nothing was changed");
   if (command.how == recovery::take) {
     std::vector<owned_record> taken;
@@ -248,9 +246,10 @@ void drive_run::recovered(const recovery_report& report, const drive_command& co
     const std::vector<std::string> names = records_.names_of(taken);
     tell([&](drive_time at) { return returned_event(at, place_of(command), names); });
   }
-  for (std::size_t i = 0; i < report.resubmitted.size(); ++i) {
-    if (i < kept.size())
-      answered(kept[i], report.resubmitted[i], true);
+  const auto known = records_.sent_again(place_of(command), report.resubmitted);
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (known[i])
+      answered(*known[i], report.resubmitted[i].answer, true);
     else
       complain(line, command.verb, "a record was answered that this script did not produce");
   }

@@ -55,8 +55,7 @@ class drive_run {
   void pause(const drive_command& command);
   void resume(const drive_command& command);
   void recover(const drive_command& command);
-  void recovered(const recovery_report& report, const drive_command& command,
-                 const std::vector<driven_records::position>& kept, std::uint64_t line);
+  void recovered(const recovery_report& report, const drive_command& command, std::uint64_t line);
   void status(drive_command& command);
   void watch();
   void close(std::chrono::milliseconds deadline, bool wait_for_it);

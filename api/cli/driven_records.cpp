@@ -1,7 +1,6 @@
 #include "api/cli/driven_records.hpp"
 
 #include <partita/contract.hpp>
-#include <partita/error.hpp>
 
 #include <utility>
 
@@ -13,28 +12,6 @@ bool equal(const input_record& given, const owned_record& returned) {
          given.value == returned.value && given.headers == returned.headers &&
          (!given.partition || *given.partition == returned.partition) &&
          (!given.timestamp || *given.timestamp == returned.timestamp);
-}
-
-/// Failures that the producer does not keep for recover(): the application asked for them, or the
-/// record never took its turn in the partition.
-bool is_kept(const failed& failure) noexcept {
-  if (!failure.partition.known()) return false;
-  if (failure.code.category() != client_category()) return true;
-  switch (static_cast<client_errc>(failure.code.value())) {
-    case client_errc::halted:
-    case client_errc::aborted:
-    case client_errc::discarded:
-    case client_errc::handed_back:
-    case client_errc::closed:
-    case client_errc::cancelled:
-    case client_errc::buffer_full:
-    case client_errc::admission_timeout:
-    case client_errc::metadata_timeout:
-    case client_errc::no_acknowledgement:
-      return false;
-    default:
-      return true;
-  }
 }
 
 }  // namespace
@@ -126,18 +103,20 @@ std::vector<std::string> driven_records::names_of(std::span<const owned_record> 
   return names;
 }
 
-std::vector<driven_records::position> driven_records::kept(const drive_place& place,
-                                                           bool also_unknown) const {
+std::vector<std::optional<driven_records::position>> driven_records::sent_again(
+    const drive_place& place, std::span<const resubmitted_record> again) const {
   std::lock_guard lock(mutex_);
-  std::vector<position> found;
+  std::unordered_map<std::uint64_t, position> numbered;
   for (position at = 0; at < entries_.size(); ++at) {
-    const entry& one = entries_[at];
-    if (!one.failure || one.returned || !is_kept(*one.failure)) continue;
-    if (one.failure->fate == fate::unknown && !also_unknown) continue;
-    if (place.topic && one.failure->topic != *place.topic) continue;
-    if (place.partition && one.failure->partition != *place.partition) continue;
-    if (place.key && one.record.content.key != place.key) continue;
-    found.push_back(at);
+    const std::optional<failed>& failure = entries_[at].failure;
+    if (!failure || failure->number == record_number{}) continue;
+    if (failure->topic == place.topic && failure->partition == place.partition)
+      numbered.emplace(failure->number.value, at);
+  }
+  std::vector<std::optional<position>> found;
+  for (const resubmitted_record& each : again) {
+    const auto at = numbered.find(each.number.value);
+    found.push_back(at == numbered.end() ? std::nullopt : std::optional(at->second));
   }
   return found;
 }

@@ -15,6 +15,7 @@
 #include <partita/outcome.hpp>
 #include <partita/produce_options.hpp>
 #include <partita/record.hpp>
+#include <partita/recovery.hpp>
 
 #include <cstddef>
 #include <deque>
@@ -47,9 +48,9 @@ class driven_records {
 
   /// The names of records that were handed back, in the same order. "?" where none fits.
   [[nodiscard]] std::vector<std::string> names_of(std::span<const owned_record> returned);
-  /// What a resubmission sends again, in the order of the script: records of the place that failed
-  /// and are kept by the producer.
-  [[nodiscard]] std::vector<position> kept(const drive_place& place, bool also_unknown) const;
+  /// Which records a recovery of this place sent again; empty where none fits.
+  [[nodiscard]] std::vector<std::optional<position>> sent_again(
+      const drive_place& place, std::span<const resubmitted_record> again) const;
 
  private:
   struct entry {

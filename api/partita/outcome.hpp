@@ -10,6 +10,7 @@
 #include <partita/ids.hpp>
 
 #include <chrono>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,6 +25,13 @@ using timestamp = std::chrono::time_point<std::chrono::system_clock, std::chrono
 struct ticket {
   std::uint64_t value = 0;
   friend constexpr bool operator==(ticket, ticket) noexcept = default;
+};
+
+/// Names a record that its partition took, among those of the same partition and producer: its
+/// failure has it, and what recover() says of it later. Value 0 names nothing.
+struct record_number {
+  std::uint64_t value = 0;
+  friend constexpr auto operator<=>(record_number, record_number) noexcept = default;
 };
 
 /// The log holds the record.
@@ -62,6 +70,7 @@ struct failed {
   int attempts = 0;        ///< how often its batch was handed to a connection
   partita::ticket ticket;  ///< set when the fate is unknown
   std::string detail{};    ///< in words, where there are any: what the broker said, or sizes
+  record_number number{};  ///< known where recover() may have to do with it
 };
 
 /// The answer to one record, given exactly once.

@@ -32,11 +32,18 @@ struct taken_record {
   failed answer;
 };
 
+/// A record that recover(resubmit) sent again. Its number is that of its first answer, so that the
+/// two can be told to belong together: also what failed after the call is sent again by it.
+struct resubmitted_record {
+  record_number number;
+  outcome answer;  ///< the second one, of the second submission
+};
+
 /// What recover() did.
 struct recovery_report {
   bool was_halted = false;  ///< false: nothing to do, nothing was changed
-  /// resubmit: the second answer of each failed record that was sent again, in order.
-  std::vector<outcome> resubmitted;
+  /// resubmit: each failed record that was sent again, in order.
+  std::vector<resubmitted_record> resubmitted;
   /// resubmit: failed records of unknown fate that were left out because duplicates were not
   /// allowed.
   std::vector<failed> left_out;

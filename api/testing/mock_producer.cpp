@@ -63,6 +63,7 @@ struct mock_producer::parts {
   struct held_record {
     mock_record noted;
     callback answered;
+    record_number number{};  // that of its first submission
   };
   struct partition {
     std::int64_t next_offset = 0;
@@ -95,8 +96,9 @@ struct mock_producer::parts {
   }
 
   [[nodiscard]] outcome failure(const owned_record& record, fate what, std::error_code code,
-                                std::error_code cause = {}) {
+                                std::error_code cause = {}, record_number number = {}) {
     failed made{what, code, cause};
+    made.number = number;
     made.topic = record.topic;
     made.partition = record.partition;
     made.attempts = what == fate::unknown ? 1 : 0;
@@ -146,12 +148,12 @@ struct mock_producer::parts {
       case failure_policy::fail_following:
         break;
     }
-    answer(index, failure(record, what, code));
+    answer(index, failure(record, what, code, {}, records[index].number));
     if (options.on_failure != failure_policy::fail_following) return;
     for (const auto other : std::vector<std::size_t>(waiting.begin(), waiting.end())) {
       const auto& behind = records[other].noted.record;
       if (other > index && behind.topic == record.topic && behind.partition == record.partition)
-        answer(other, failure(behind, fate::not_written, code));
+        answer(other, failure(behind, fate::not_written, code, {}, records[other].number));
     }
   }
 
@@ -197,7 +199,7 @@ struct mock_producer::parts {
       owe(std::move(answered), failure(record, fate::not_written, client_errc::halted, *why));
     } else {
       const auto index = records.size();
-      records.push_back({{std::move(record), {}}, std::move(answered)});
+      records.push_back({{std::move(record), {}}, std::move(answered), {index + 1}});
       waiting.push_back(index);
       if (options.auto_complete && !of(records[index].noted.record).paused) deliver(index);
     }
@@ -261,10 +263,11 @@ struct mock_producer::parts {
       } else {
         // A new submission: it is delivered, as the second try of a test usually is.
         const auto again = records.size();
-        records.push_back({{held.record, {}}, {}});
+        const record_number number = records[index].number;
+        records.push_back({{held.record, {}}, {}, number});
         waiting.push_back(again);
         deliver(again);
-        made.resubmitted.push_back(*records[again].noted.answer);
+        made.resubmitted.push_back({number, *records[again].noted.answer});
       }
     }
     return made;

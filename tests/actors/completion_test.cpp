@@ -91,18 +91,22 @@ TEST(Completion, TheBrokersTimeReplacesTheRecordsOwn) {
   EXPECT_EQ(target.outcomes[0].delivery()->timestamp, timestamp{std::chrono::milliseconds{777}});
 }
 
-TEST(Completion, AFailureIsSharedAndEachRecordHasItsTicket) {
+TEST(Completion, AFailureIsSharedAndEachRecordHasItsTicketAndNumber) {
   recording_target target;
   completion_observer observer;
-  const completion_entry entries[] = {entry(&target, 0, 0), entry(&target, 0, 1)};
+  completion_entry entries[] = {entry(&target, 0, 0), entry(&target, 0, 1)};
+  entries[1].ordinal_delta = 3;  // some between them were taken out
   const failed unknown{.fate = fate::unknown,
                        .code = client_errc::delivery_timeout,
                        .cause = {},
                        .topic = "orders",
-                       .ticket = {50}};
+                       .ticket = {50},
+                       .number = {7}};
 
   complete_all(entries, unknown, observer);
 
+  EXPECT_EQ(target.outcomes[0].failure()->number, record_number{7});
+  EXPECT_EQ(target.outcomes[1].failure()->number, record_number{10});
   EXPECT_EQ(target.outcomes[0].failure()->ticket, ticket{50});
   EXPECT_EQ(target.outcomes[1].failure()->ticket, ticket{51});
   EXPECT_EQ(target.outcomes[1].failure()->topic, "orders");
@@ -119,6 +123,7 @@ TEST(Completion, ARecordThatWasNotWrittenHasNoTicket) {
   complete_all(entries, refused, observer);
 
   EXPECT_EQ(target.outcomes[0].failure()->ticket, ticket{});
+  EXPECT_EQ(target.outcomes[0].failure()->number, record_number{});
   EXPECT_EQ(observer.not_written, 1U);
 }
 

@@ -388,6 +388,31 @@ TEST(PartitionCore, WhatFailsBehindARecoveryThatWaitsIsNotCollectedByIt) {
   EXPECT_EQ(second.resubmitted, (texts{"delivered@1"}));
 }
 
+TEST(PartitionCore, WhatFailsWhileARecoveryWaitsIsNamedByItsReport) {
+  partition_bench b(quick());
+  b.started().establish();
+  const int first = b.produce(6);
+  const auto sent = b.send_all();
+  ASSERT_EQ(sent.size(), 3U);
+  b.answer(sent[0], 87);
+  auto& run = b.recover(recovery::resubmit);
+  b.answer(sent[1], 87);
+  EXPECT_FALSE(run.done);
+  b.answer(sent[2], 45);
+
+  ASSERT_TRUE(run.done);
+  const auto named = [&](int count) {
+    std::vector<record_number> known;
+    for (int i = 0; i < count; ++i) known.push_back(b.failed_as.at(first + i));
+    return known;
+  };
+  EXPECT_EQ(run.command.resubmitted, named(4)) << "two of them failed after the call";
+  b.answer(b.send(), 87);
+  auto& again = b.recover(recovery::resubmit);
+  EXPECT_EQ(again.command.resubmitted, named(2)) << "the first answer's numbers still";
+  b.end();
+}
+
 // Deadlines of what was held
 
 TEST(PartitionCore, HeldRecordsExpireAtTheirOwnDeadlineBehindResubmittedOnes) {

@@ -118,21 +118,26 @@ TEST(DrivenRecords, ADeliveredRecordDoesNotComeBack) {
             std::vector<std::string>{"B"});
 }
 
-TEST(DrivenRecords, KnowsWhatAResubmissionSendsAgain) {
+TEST(DrivenRecords, KnowsByItsNumberWhatWasSentAgain) {
   driven_records records;
-  for (const char* name : {"too large", "refused", "unknown", "elsewhere", "delivered"})
+  for (const char* name : {"third", "refused", "elsewhere", "first", "delivered"})
     ASSERT_TRUE(records.add(named(name, name)));
-  records.answered(0,
-                   failure_of(fate::not_written, make_error_code(broker_errc::message_too_large)));
+  const auto numbered = [](std::uint64_t number, partition_id partition) {
+    failed answer = failure_of(fate::not_written, make_error_code(broker_errc::invalid_record));
+    answer.number = {number};
+    answer.partition = partition;
+    return answer;
+  };
+  records.answered(0, numbered(3, 1));
   records.answered(1, failure_of(fate::not_written, make_error_code(client_errc::halted)));
-  records.answered(2, failure_of(fate::unknown, make_error_code(client_errc::delivery_timeout)));
-  failed elsewhere = failure_of(fate::not_written, make_error_code(broker_errc::invalid_record));
-  elsewhere.partition = 2;
-  records.answered(3, elsewhere);
+  records.answered(2, numbered(2, 2));
+  records.answered(3, numbered(1, 1));
   records.answered(4, delivered{1, offset(0), std::nullopt});
   const drive_place place{"t", partition_id(1), std::nullopt};
-  EXPECT_EQ(records.kept(place, false), (std::vector<driven_records::position>{0}));
-  EXPECT_EQ(records.kept(place, true), (std::vector<driven_records::position>{0, 2}));
+  const outcome again = delivered{1, offset(7), std::nullopt};
+  const std::vector<resubmitted_record> report{{{1}, again}, {{2}, again}, {{3}, again}};
+  using positions = std::vector<std::optional<driven_records::position>>;
+  EXPECT_EQ(records.sent_again(place, report), (positions{3, std::nullopt, 0}));
 }
 
 }  // namespace

@@ -16,10 +16,12 @@ record to(std::string_view value, std::string_view key = "k") {
 /// What the answers were, as letters: D, N, U.
 struct letters {
   std::string seen;
+  std::optional<failed> first_failure{};
   auto operator()() {
     return [this](const outcome& answer) {
       const auto* failure = answer.failure();
       seen += failure == nullptr ? 'D' : failure->fate == fate::unknown ? 'U' : 'N';
+      if (failure != nullptr && !first_failure) first_failure = *failure;
     };
   }
 };
@@ -90,9 +92,10 @@ TEST(MockProducer, RecoverHandsBackOrResubmits) {
   auto again = producer.recover("t", 0, recovery::resubmit).get();
   EXPECT_TRUE(again.was_halted);
   ASSERT_EQ(again.resubmitted.size(), 1U);
-  EXPECT_TRUE(again.resubmitted[0].is_delivered());
+  EXPECT_TRUE(again.resubmitted[0].answer.is_delivered());
   EXPECT_EQ(producer.deliver_all(), 1U);
   EXPECT_EQ(answers.seen, "ND");
+  EXPECT_EQ(again.resubmitted[0].number, answers.first_failure->number);
   ASSERT_EQ(producer.log("t", 0).size(), 2U);
   EXPECT_EQ(producer.log("t", 0)[0].value, "a");
 

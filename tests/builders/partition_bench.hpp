@@ -330,9 +330,10 @@ class partition_bench : public actors::partition_effects {
   int ids_asked = 0;  ///< since the last grant
   int refreshes = 0;
   bool is_ready = false;
-  std::size_t not_cancelled = 0;     ///< of the last cancel()
-  std::string last_detail;           ///< of the last failure
-  std::vector<std::string> details;  ///< of all failures
+  std::size_t not_cancelled = 0;           ///< of the last cancel()
+  std::string last_detail;                 ///< of the last failure
+  std::vector<std::string> details;        ///< of all failures
+  std::map<int, record_number> failed_as;  ///< by what the application knows those that failed
   double next_draw = 0.5;
 
   // partition_effects
@@ -351,8 +352,12 @@ class partition_bench : public actors::partition_effects {
       next_ticket_ += done.count();
     }
     details.push_back(last_detail = facts.detail);
-    for (const actors::completion_entry& each : done.entries())
-      if (!each.answered) tell(done, each, name_of(facts));
+    for (std::size_t i = 0; i < done.count(); ++i) {
+      const actors::completion_entry& each = done.entries()[i];
+      if (each.answered) continue;
+      if (each.target == nullptr) failed_as[static_cast<int>(each.data)] = done.number_of(i);
+      tell(done, each, name_of(facts));
+    }
   }
   void complete_early(actors::batch& sent, std::span<const actors::completion_entry> told,
                       const actors::failure_facts& facts) override {
@@ -385,7 +390,7 @@ class partition_bench : public actors::partition_effects {
     auto& run = static_cast<recovery_run&>(*command.resubmitted_target);
     EXPECT_FALSE(run.done);
     run.done = true;
-    run.resubmitted.resize(command.resubmitted);
+    run.resubmitted.resize(command.resubmitted.size());
     note("recovered");
   }
   [[nodiscard]] failed describe_failure(const actors::batch& done,
@@ -397,7 +402,9 @@ class partition_bench : public actors::partition_effects {
             "topic",
             0,
             done.failure.attempts,
-            done.ticket_of(index)};
+            done.ticket_of(index),
+            {},
+            done.number_of(index)};
   }
   void release_budget(std::size_t bytes) override { released_bytes += bytes; }
   actors::batch* new_batch() override {

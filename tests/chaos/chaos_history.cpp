@@ -28,7 +28,7 @@ std::string place_of(const foreign_record& written) {
 
 std::string failure_text(const failed& failure) {
   std::string text = failure.fate == fate::unknown ? "unknown" : "not written";
-  return text + " (" + failure.code.message() + "; " + failure.cause.message() + ")";
+  return text + " (" + failure.code.message() + ", because: " + failure.cause.message() + ")";
 }
 
 }  // namespace

@@ -14,17 +14,6 @@ using std::chrono::milliseconds;
 constexpr std::uint64_t open_max = 3000;
 constexpr std::size_t recent_max = 200;
 
-/// The producer keeps it for recover(): it took its turn, and the application did not end it.
-bool is_kept(const failed& failure) {
-  if (failure.fate != fate::not_written) return false;
-  for (const client_errc code :
-       {client_errc::halted, client_errc::aborted, client_errc::discarded, client_errc::handed_back,
-        client_errc::closed, client_errc::cancelled, client_errc::buffer_full,
-        client_errc::admission_timeout, client_errc::metadata_timeout})
-    if (failure.code == code) return false;
-  return true;
-}
-
 producer_config config_of(const load_options& options) {
   producer_config config;
   config.bootstrap_servers = options.bootstrap;
@@ -94,14 +83,16 @@ void chaos_load::answered(chaos_history::index at, const outcome& answer) {
     ++delivered_;
     return;
   }
-  const failed& failure = *answer.failure();
-  if (!failure.partition.known() || options_.policy == failure_policy::skip) return;
-  std::lock_guard lock(mutex_);
+  if (options_.policy != failure_policy::skip) failed_there(at, *answer.failure());
+}
+
+void chaos_load::failed_there(chaos_history::index at, const failed& failure) {
+  if (!failure.partition.known()) return;
+  const place where{failure.topic, failure.partition};
   const auto notice = milliseconds(20 + (at * 2654435761U) % 400);
-  trouble& state =
-      troubles_.try_emplace({failure.topic, failure.partition}, trouble{steady::now() + notice})
-          .first->second;
-  if (is_kept(failure)) state.kept.push_back(at);
+  std::lock_guard lock(mutex_);
+  troubles_.try_emplace(where, steady::now() + notice);
+  if (failure.number != record_number{}) failed_[{where, failure.number}] = at;
 }
 
 void chaos_load::cancel_some() {
@@ -134,53 +125,45 @@ void chaos_load::resume_due() {
 }
 
 void chaos_load::recover_due() {
-  std::vector<std::pair<place, trouble>> due;
+  std::vector<place> due;
   {
     // What fails after this needs another recovery.
     std::lock_guard lock(mutex_);
-    for (auto at = troubles_.begin(); at != troubles_.end();) {
-      if (steady::now() < at->second.due) {
-        ++at;
-        continue;
-      }
-      due.emplace_back(at->first, std::move(at->second));
-      at = troubles_.erase(at);
-    }
+    std::erase_if(troubles_, [&](const auto& each) {
+      if (steady::now() < each.second) return false;
+      due.push_back(each.first);
+      return true;
+    });
   }
-  for (auto& [where, state] : due) recover(where, std::move(state));
+  for (const place& where : due) recover(where);
 }
 
-void chaos_load::recover(const place& where, trouble state) {
+void chaos_load::recover(const place& where) {
   constexpr recovery ways[] = {recovery::discard, recovery::take, recovery::resubmit};
   const recovery how = ways[random_() % 3];
   producer_.recover(where.topic, where.partition, how)
-      .then([this, how, where, state = std::move(state)](const recovery_report& report) {
+      .then([this, where](const recovery_report& report) {
         recoveries_ += report.was_halted ? 1 : 0;
-        if (how == recovery::resubmit) resubmitted(report, where, state);
+        resubmitted(report, where);
       });
 }
 
-/// The report has the answers in the order of the failures. Where a failure came between the call
-/// and its turn the two do not match: then each that failed may have been written once more.
-void chaos_load::resubmitted(const recovery_report& report, const place& where, trouble state) {
+void chaos_load::resubmitted(const recovery_report& report, const place& where) {
   resubmissions_ += report.resubmitted.size();
-  if (report.resubmitted.size() == state.kept.size()) {
-    for (std::size_t i = 0; i < state.kept.size(); ++i) {
-      history_.resubmit(state.kept[i]);
-      history_.answered(state.kept[i], report.resubmitted[i]);
+  for (const auto& [number, answer] : report.resubmitted) {
+    chaos_history::index at = 0;
+    {
+      std::lock_guard lock(mutex_);
+      const auto known = failed_.find({where, number});
+      if (known == failed_.end()) {
+        ++strangers_;
+        continue;
+      }
+      at = known->second;
     }
-    return;
-  }
-  if (report.resubmitted.empty()) return;
-  {
-    std::lock_guard lock(mutex_);
-    if (const auto later = troubles_.find(where); later != troubles_.end())
-      state.kept.insert(state.kept.end(), later->second.kept.begin(), later->second.kept.end());
-  }
-  const failed unclear{fate::unknown, make_error_code(client_errc::halted)};
-  for (const chaos_history::index at : state.kept) {
     history_.resubmit(at);
-    history_.answered(at, unclear);
+    history_.answered(at, answer);
+    if (!answer.is_delivered()) failed_there(at, *answer.failure());
   }
 }
 

@@ -45,6 +45,8 @@ class chaos_load {
   void finish();
   /// What status() says at the end.
   std::uint64_t contradictions() const noexcept { return contradictions_; }
+  /// Records that were sent again without having failed.
+  std::uint64_t strangers() const noexcept { return strangers_; }
   std::string activity() const;
 
  private:
@@ -54,11 +56,6 @@ class chaos_load {
     partition_id partition;
     friend auto operator<=>(const place&, const place&) = default;
   };
-  /// A partition where something failed, and when its application will have noticed.
-  struct trouble {
-    steady::time_point due;
-    std::vector<chaos_history::index> kept{};  // failed, for the producer to send again
-  };
 
   void run();
   void produce_some();
@@ -66,15 +63,19 @@ class chaos_load {
   void resume_due();
   void recover_due();
   void cancel_some();
-  void recover(const place& where, trouble state);
-  void resubmitted(const recovery_report& report, const place& where, trouble state);
+  void recover(const place& where);
+  void resubmitted(const recovery_report& report, const place& where);
   void answered(chaos_history::index at, const outcome& answer);
+  void failed_there(chaos_history::index at, const failed& failure);
 
   const load_options options_;
   chaos_history& history_;
   std::mt19937_64 random_;
   std::mutex mutex_;
-  std::map<place, trouble> troubles_;
+  /// Where something failed, and when the application will have noticed.
+  std::map<place, steady::time_point> troubles_;
+  /// What failed, by the numbers that recover() names it by.
+  std::map<std::pair<place, record_number>, chaos_history::index> failed_;
   std::deque<std::pair<steady::time_point, place>> paused_;
   std::uint64_t produced_ = 0;
   std::atomic<std::uint64_t> delivered_{0};
@@ -83,6 +84,7 @@ class chaos_load {
   std::uint64_t pauses_ = 0;
   std::uint64_t cancels_ = 0;
   std::atomic<std::uint64_t> resubmissions_{0};
+  std::atomic<std::uint64_t> strangers_{0};
   std::uint64_t contradictions_ = 0;
   std::atomic<bool> ends_{false};
   partita::producer producer_;

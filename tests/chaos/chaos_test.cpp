@@ -223,7 +223,10 @@ TEST_F(chaos, EveryOutcomeIsTrueAndNoRecordOvertakes) {
   EXPECT_EQ(counts.unanswered, 0U);
   EXPECT_GT(counts.delivered, 1000U);
   for (const std::string& anomaly : history_.anomalies(logs)) ADD_FAILURE() << anomaly;
-  for (const auto& load : loads_) EXPECT_EQ(load->contradictions(), 0U);
+  for (const auto& load : loads_) {
+    EXPECT_EQ(load->contradictions(), 0U);
+    EXPECT_EQ(load->strangers(), 0U);
+  }
   std::printf("seed %llu: %s\n", (unsigned long long)seed_,
               HasFailure() ? "ANOMALIES" : "the log agrees with every outcome");
 }

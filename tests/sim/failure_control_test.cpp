@@ -126,7 +126,9 @@ TEST(FailureControl, CORE_20_nothing_leaves_between_the_failure_and_recover) {
 
       ASSERT_TRUE(s.run_until_answered(b));
       ASSERT_EQ(report.resubmitted.size(), 1U);
-      EXPECT_TRUE(report.resubmitted[0].is_delivered());
+      EXPECT_TRUE(report.resubmitted[0].answer.is_delivered());
+      EXPECT_NE(s.failure(a).number, record_number{});
+      EXPECT_EQ(report.resubmitted[0].number, s.failure(a).number);
       if (then == while_halted::refuse) {
         EXPECT_EQ(s.failure(b).code, client_errc::halted);
         EXPECT_EQ(s.log(), (indexes{a}));
@@ -189,7 +191,7 @@ TEST(FailureControl, CORE_26_halt_by_key) {
   ASSERT_TRUE(s.story.run_until_answered());
   EXPECT_EQ(s.log(), (indexes{b, e, a, c, d}));
   ASSERT_EQ(report.resubmitted.size(), 1U);
-  EXPECT_TRUE(report.resubmitted[0].is_delivered());
+  EXPECT_TRUE(report.resubmitted[0].answer.is_delivered());
   EXPECT_FALSE(s.recover("k1", recovery::take).was_halted);
 }
 
@@ -433,7 +435,8 @@ TEST(FailureControl, ORD_11_resubmit_retries_an_unknown_head_before_anything_new
 
     ASSERT_TRUE(s.run_until_answered(b));
     ASSERT_EQ(report.resubmitted.size(), 1U);
-    EXPECT_TRUE(report.resubmitted[0].is_delivered());
+    EXPECT_TRUE(report.resubmitted[0].answer.is_delivered());
+    EXPECT_EQ(report.resubmitted[0].number, s.failure(a).number);
     EXPECT_EQ(s.log(), (indexes{a, b})) << "once, and in order";
   }
 }

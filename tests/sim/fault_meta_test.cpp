@@ -64,7 +64,7 @@ SCENARIO_TIMED(fault_meta, meta_21_acl_removed_and_restored) {
   s.cluster().allow(right::write, "t");
   const recovery_report report = s.recover(recovery::resubmit);
   ASSERT_EQ(report.resubmitted.size(), 1U);
-  EXPECT_TRUE(report.resubmitted.front().is_delivered());
+  EXPECT_TRUE(report.resubmitted.front().answer.is_delivered());
   s.right("log=A");
 }
 

@@ -251,7 +251,7 @@ TEST_F(Scenario, CORE_22_a_refused_head_halts_what_is_behind_it_and_resubmits_in
   const recovery_report report =
       wait_for(story.world(), story.producer().recover(topic, 0, recovery::resubmit));
   ASSERT_EQ(report.resubmitted.size(), 1U);
-  EXPECT_TRUE(report.resubmitted[0].is_delivered());
+  EXPECT_TRUE(report.resubmitted[0].answer.is_delivered());
   ASSERT_TRUE(story.run_until_answered());
   EXPECT_TRUE(story.answer(b).is_delivered());
   EXPECT_TRUE(story.answer(c).is_delivered());

@@ -237,23 +237,18 @@ recovery_report stage::recover(recovery how, partition_id partition, recover_opt
 // A resubmission is a new submission of the same record: what it was told last counts for the log.
 void stage::replace_answers(const recovery_report& report, partition_id partition) {
   const std::lock_guard hold(lock_);
-  std::vector<staged_record*> kept;
-  for (staged_record& each : records_) {
-    if (each.resubmitted || each.answers.empty() || each.noted.record.partition != partition)
+  for (const resubmitted_record& again : report.resubmitted) {
+    const auto whose = std::find_if(records_.begin(), records_.end(), [&](const auto& each) {
+      const failed* why = each.noted.answers.empty() ? nullptr : each.noted.answers[0].failure();
+      return why != nullptr && why->topic == "t" && why->partition == partition &&
+             why->number == again.number;
+    });
+    if (whose == records_.end()) {
+      ADD_FAILURE() << "a record was sent again that had not failed";
       continue;
-    const failed* why = each.answers.front().failure();
-    if (why == nullptr || why->code == client_errc::halted || why->code == client_errc::cancelled ||
-        why->code == client_errc::aborted)
-      continue;
-    if (why->fate == fate::not_written) kept.push_back(&each);
-  }
-  if (report.resubmitted.empty()) return;
-  EXPECT_EQ(report.resubmitted.size(), kept.size()) << "one answer per resubmitted record";
-  for (std::size_t i = 0; i < std::min(kept.size(), report.resubmitted.size()); ++i) {
-    kept[i]->resubmitted = true;
-    kept[i]->noted.answers = {report.resubmitted[i]};
-    note(kept[i]->name +
-         (report.resubmitted[i].is_delivered() ? " resubmitted: D" : " resubmitted: failed"));
+    }
+    whose->noted.answers = {again.answer};
+    note(whose->name + (again.answer.is_delivered() ? " resubmitted: D" : " resubmitted: failed"));
   }
 }
 

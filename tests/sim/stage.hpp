@@ -80,7 +80,6 @@ struct staged_record {
   std::function<void(const outcome&)> then;
   record_handle handle;
   int attempts = 0;
-  bool resubmitted = false;
 };
 
 /// What a record is, beyond its name.

@@ -91,7 +91,7 @@ void judge::read_logs() {
 void judge::check_resubmissions(account& at) {
   for (const resubmission& again : at.whose->resubmissions()) {
     std::optional<std::uint64_t> last;
-    for (const outcome& answer : again.answers) {
+    for (const auto& [number, answer] : again.records) {
       const delivered* success = answer.delivery();
       if (success == nullptr) {
         if (answer.failure()->fate == fate::unknown) ++at.loose[again.where];
@@ -113,6 +113,10 @@ void judge::check_resubmissions(account& at) {
                 ", and not there");
         continue;
       }
+      if (const failed* first = found->answers.empty() ? nullptr : found->answers[0].failure();
+          first == nullptr || first->number != number)
+        add(1, "wrong-answer", *at.whose, found->order,
+            "was sent again, and the report has another record's number");
       at.expected[found->order].push_back(success->offset->value);
       if (!found->from_callback && last && found->order < *last)
         add(6, "int-send-skip", *at.whose, found->order, "resubmitted out of order");

@@ -51,12 +51,12 @@ struct record_life {
   record_handle handle{};
 };
 
-/// The second answer of records that recover(resubmit) sent again, in order.
+/// The records that recover(resubmit) sent again, in order.
 struct resubmission {
   place where;
   std::uint64_t before = 0;  ///< concerns records produced before this one
   bool duplicates_allowed = false;
-  std::vector<outcome> answers;
+  std::vector<resubmitted_record> records;
 };
 
 struct closing_life {
