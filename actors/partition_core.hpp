@@ -194,6 +194,7 @@ class partition_core {
   void note_deadline(bool own, instant deadline) noexcept;
   void find_early_expiry() noexcept;
   void expire_early(instant now);
+  void part_expired(batch& whole, instant now, batch_queue& kept, std::vector<batch*>& expired);
 
   [[nodiscard]] std::size_t batch_bytes_now(instant now) const noexcept;
   void cut_to_fit(instant now);

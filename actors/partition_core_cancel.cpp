@@ -26,26 +26,6 @@ std::vector<std::size_t> take_asked(const batch& from, std::vector<cancel_reques
   return found;
 }
 
-/// Takes out what has expired, in batches without gaps: recover() puts each back in its place.
-void part_expired(batch& whole, instant now, partition_effects& effects, batch_queue& kept,
-                  std::vector<batch*>& expired) {
-  batch* rest = &whole;
-  for (;;) {
-    const std::vector<std::size_t> late = rest->expired(now);
-    if (late.empty()) return kept.insert_by_order(*rest);
-    std::size_t run = late.front();
-    const bool in_time = run > 0;
-    while (!in_time && run < late.size() && late[run] == run) ++run;
-    if (run == rest->count()) return expired.push_back(rest);
-    batch& front = *effects.new_batch();
-    rest->split_front(run, front);
-    if (in_time)
-      kept.insert_by_order(front);
-    else
-      expired.push_back(&front);
-  }
-}
-
 }  // namespace
 
 /// Takes the records out of a batch that has no tuple in use. The whole batch, if nothing remains:
@@ -168,11 +148,31 @@ void partition_core::find_early_expiry() noexcept {
         early_expiry_ = std::min(early_expiry_.value_or(instant::max()), at->first_deadline());
 }
 
+/// Takes out what has expired, in batches without gaps: recover() puts each back in its place.
+void partition_core::part_expired(batch& whole, instant now, batch_queue& kept,
+                                  std::vector<batch*>& expired) {
+  batch* rest = &whole;
+  for (;;) {
+    const std::vector<std::size_t> late = rest->expired(now);
+    if (late.empty()) return kept.insert_by_order(*rest);
+    std::size_t run = late.front();
+    const bool in_time = run > 0;
+    while (!in_time && run < late.size() && late[run] == run) ++run;
+    if (run == rest->count()) return expired.push_back(rest);
+    batch& front = *effects_.new_batch();
+    rest->split_front(run, front);
+    if (in_time)
+      kept.insert_by_order(front);
+    else
+      expired.push_back(&front);
+  }
+}
+
 void partition_core::expire_early(instant now) {
   if (!early_expiry_ || *early_expiry_ > now) return;
   std::vector<batch*> expired;
   batch_queue kept;
-  while (!open_.empty()) part_expired(*open_.pop_front(), now, effects_, kept, expired);
+  while (!open_.empty()) part_expired(*open_.pop_front(), now, kept, expired);
   while (!kept.empty()) open_.push_back(*kept.pop_front());
   std::vector<batch*> sent;
   for (batch* at = unfinished_.front(); at != nullptr; at = batch_queue::after(*at))

@@ -184,13 +184,7 @@ void partition_core::expire_aside(instant now) {
   if (!aside_expiry_ || *aside_expiry_ > now) return;
   std::vector<batch*> expired;
   batch_queue kept;
-  while (!held_.empty()) {
-    batch& next = *held_.pop_front();
-    const std::vector<std::size_t> late = next.expired(now);
-    batch* victim = late.empty() ? nullptr : &take_out(next, late);
-    if (victim != &next) kept.insert_by_order(next);
-    if (victim != nullptr) expired.push_back(victim);
-  }
+  while (!held_.empty()) part_expired(*held_.pop_front(), now, kept, expired);
   while (!kept.empty()) held_.push_back(*kept.pop_front());
   for (batch* each : expired)
     fail(*each, {fate::not_written, client_errc::delivery_timeout, cause_of(*each),

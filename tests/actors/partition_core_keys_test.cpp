@@ -592,5 +592,23 @@ TEST(PartitionCore, ARefusedProducerIdDoesNotLoopWithAHandlerThatRetries) {
   b.end();
 }
 
+TEST(PartitionCore, AHeldRecordThatExpiresBetweenOthersGoesBackBetweenThem) {
+  auto with = by_key(while_halted::hold);
+  with.batch_records_max = 3;
+  partition_bench b(with);
+  b.started();
+  b.halt("");
+  b.produce_own();
+  b.produce_own(1s);
+  b.produce_own();
+  b.advance(1s);
+  EXPECT_EQ(b.told(1), "not_written delivery_timeout");
+
+  b.recover(recovery::resubmit);
+
+  EXPECT_EQ(deliver_all(b), (numbers{0, 1, 2}));
+  b.end();
+}
+
 }  // namespace
 }  // namespace partita::actors
