@@ -277,6 +277,8 @@ void batch::retry_under_old_tuple(completion_target* target, std::uint64_t first
     entries_[i].answered = false;
   }
   hopeless.reset();
+  // The last attempt may have ended after the batch was given up.
+  doubted_before_last = attempts.doubted();
   same_code_repeats = 0;
   last_code = broker_errc::none;
   keyed_only = false;

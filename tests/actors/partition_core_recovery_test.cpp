@@ -115,8 +115,7 @@ TEST(PartitionCore, AnUnknownHeadThatStaysInDoubtHaltsAgain) {
 
   b.answer(again, 47);
 
-  EXPECT_EQ(run.resubmitted,
-            (texts{"unknown epoch_given_up (kafka:47)", "unknown epoch_given_up (kafka:47)"}));
+  EXPECT_EQ(run.resubmitted, (texts{"unknown kafka:47", "unknown kafka:47"}));
   EXPECT_EQ(b.status().state, partition_state::halted);
   auto& second = b.recover(recovery::resubmit);
   EXPECT_EQ(second.command.report.left_out.size(), 2U) << "a broker may have forgotten it (L10 b)";
@@ -410,6 +409,26 @@ TEST(PartitionCore, WhatFailsWhileARecoveryWaitsIsNamedByItsReport) {
   b.answer(b.send(), 87);
   auto& again = b.recover(recovery::resubmit);
   EXPECT_EQ(again.command.resubmitted, named(2)) << "the first answer's numbers still";
+  b.end();
+}
+
+TEST(PartitionCore, TheOldNumbersAreTriedOnWhereTheLastAttemptEndedLate) {
+  partition_bench b(quick());
+  b.started();
+  b.produce(2);
+  batch* stuck = b.send();
+  b.advance(10s);  // given up while under way
+  b.lose(stuck);
+  auto& run = b.recover(recovery::resubmit);
+  batch* again = b.send();
+  ASSERT_EQ(again, stuck);
+
+  b.answer(again, 87);  // proves nothing about the attempt before
+  EXPECT_EQ(run.resubmitted, (texts{"", ""}));
+  b.advance(2s);
+  b.deliver(b.send(), 0);
+
+  EXPECT_EQ(run.resubmitted, (texts{"delivered@0", "delivered@1"}));
   b.end();
 }
 
