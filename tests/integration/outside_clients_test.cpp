@@ -100,7 +100,8 @@ TEST(OutsideClients, KcatAndTheConsoleConsumerReadEachCodecAlike) {
 TEST(OutsideClients, KcatIsToldOnceWhatItHadToSendTwice) {
   loopback_cluster cluster(three_brokers());
   ASSERT_FALSE(cluster.listening());
-  cluster.inject({.topic = "letters", .skip_first = 1, .times = 2, .reply = reply::close_before});
+  cluster.inject(
+      fault{.topic = "letters", .skip_first = 1, .times = 2, .reply = reply::close_before});
 
   std::string lines;
   for (int number = 0; number < 5'000; ++number) lines += "key:" + std::to_string(number) + "\n";
