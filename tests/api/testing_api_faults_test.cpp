@@ -127,7 +127,9 @@ TEST(ApiFaults, AWithdrawnApiIsNeitherOfferedNorServed) {
   const auto offered = client.take<wire::api_versions_response>(0);
   for (const auto& one : offered.apis) {
     EXPECT_NE(one.key, static_cast<std::int16_t>(api::init_producer_id));
-    if (one.key == static_cast<std::int16_t>(api::produce)) EXPECT_EQ(one.last, 6);
+    if (one.key == static_cast<std::int16_t>(api::produce)) {
+      EXPECT_EQ(one.last, 6);
+    }
   }
   client.ask(wire::init_producer_id_request{}, 3);
   EXPECT_EQ(client.ended(), "fin");

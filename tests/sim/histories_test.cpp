@@ -53,7 +53,7 @@ trace run(std::uint64_t seed, failure_policy policy, int lanes = 1) {
     const int partition = static_cast<int>(draws.below(3));
     story.produce(partition, "k" + std::to_string(draws.below(5)), draws.below(300));
     if (draws.chance(0.5)) story.run_for(std::chrono::milliseconds(draws.below(40)));
-    if (draws.chance(0.04)) story.cluster().drop_connections(1 + draws.below(3), draws.chance(0.5));
+    if (draws.chance(0.04)) story.cluster().drop_connections(broker_id(static_cast<std::int32_t>(1 + draws.below(3))), draws.chance(0.5));
     if (draws.chance(0.03)) {
       const auto partition_moved = static_cast<std::int32_t>(draws.below(3));
       story.cluster().move_leader(history::topic(), partition_moved,
@@ -95,7 +95,9 @@ void run_seeds(failure_policy policy, std::uint64_t first, std::uint64_t count, 
   }
   // The faults must bite, or the histories prove nothing.
   EXPECT_GT(sum.delivered, sum.total() / 4);
-  if (seeds >= 50) EXPECT_GT(sum.not_written + sum.unknown, 0U);
+  if (seeds >= 50) {
+    EXPECT_GT(sum.not_written + sum.unknown, 0U);
+  }
 }
 
 TEST(Histories, AreTruthfulUnderFaultsWithPolicySkip) { run_seeds(failure_policy::skip, 1, 400); }

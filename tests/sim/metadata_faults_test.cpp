@@ -351,7 +351,9 @@ TEST(fault_meta, meta_16_broker_is_its_id_b) {
   const producer_status status = wait_for(story.world(), story.producer().status());
   EXPECT_EQ(status.partitions.at(0).epoch_bumps, 0U);
   for (const broker_status& each : status.brokers)
-    if (each.id == moved) EXPECT_EQ(each.port, 19999);
+    if (each.id == moved) {
+      EXPECT_EQ(each.port, 19999);
+    }
   EXPECT_EQ(story.verdict(), "");
 }
 

@@ -100,7 +100,7 @@ TEST(fault_hang, hang_17_dead_broker_fills_memory) {
   story.world().heal_link(story.cluster().view(topic, 0)->leader);
   ASSERT_TRUE(story.world().time().run_until([&] { return dead.has_value(); }, seconds(20)));
   EXPECT_TRUE(dead->is_delivered());
-  wait_for(story.world(), story.producer().flush());
+  (void)wait_for(story.world(), story.producer().flush());
   EXPECT_EQ(wait_for(story.world(), story.producer().status()).buffered_bytes, 0U);
 }
 
@@ -121,7 +121,7 @@ TEST(PartitionShare, WhoWaitsIsAnsweredInTimeAndByClose) {
 
   std::optional<outcome> closed;
   produce_one(story.producer(), 0, closed);
-  wait_for(story.world(), story.producer().close(milliseconds(100)));
+  (void)wait_for(story.world(), story.producer().close(milliseconds(100)));
   ASSERT_TRUE(closed.has_value());
   ASSERT_NE(closed->failure(), nullptr);
   EXPECT_EQ(closed->failure()->code, make_error_code(client_errc::closed));
