@@ -6,7 +6,8 @@
 function(partita_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "SOURCES;LIBRARIES")
   add_library(${name} OBJECT ${layer_SOURCES})
-  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX
+    UNITY_BUILD ${PARTITA_UNITY} UNITY_BUILD_BATCH_SIZE 12)
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/api)
   target_link_libraries(${name} PUBLIC Threads::Threads ${layer_LIBRARIES} PRIVATE partita_flags)
 endfunction()
