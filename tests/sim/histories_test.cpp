@@ -53,7 +53,9 @@ trace run(std::uint64_t seed, failure_policy policy, int lanes = 1) {
     const int partition = static_cast<int>(draws.below(3));
     story.produce(partition, "k" + std::to_string(draws.below(5)), draws.below(300));
     if (draws.chance(0.5)) story.run_for(std::chrono::milliseconds(draws.below(40)));
-    if (draws.chance(0.04)) story.cluster().drop_connections(broker_id(static_cast<std::int32_t>(1 + draws.below(3))), draws.chance(0.5));
+    if (draws.chance(0.04))
+      story.cluster().drop_connections(broker_id(static_cast<std::int32_t>(1 + draws.below(3))),
+                                       draws.chance(0.5));
     if (draws.chance(0.03)) {
       const auto partition_moved = static_cast<std::int32_t>(draws.below(3));
       story.cluster().move_leader(history::topic(), partition_moved,
