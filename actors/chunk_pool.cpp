@@ -32,8 +32,8 @@ constexpr std::uint32_t header_bytes = 64;
 static_assert(sizeof(chunk) <= header_bytes);
 
 // The filling thread's share of the count. More than a chunk can hold nodes.
-constexpr std::uint32_t share = 1U << 30U;
-static_assert(share > chunk_bytes);
+constexpr std::uint32_t filler_share = 1U << 30U;
+static_assert(filler_share > chunk_bytes);
 
 constexpr std::size_t free_chunks_max = 128;
 
@@ -112,14 +112,14 @@ thread_local const end_of_thread at_end;
 void begin(chunk& fresh) noexcept {
   fresh.used = header_bytes;
   fresh.allocated = 0;
-  fresh.references.store(share, std::memory_order_relaxed);
+  fresh.references.store(filler_share, std::memory_order_relaxed);
 }
 
 bool open_chunk() noexcept {
   // Often everything in the chunk has been sent by the time it is full: then it is used again on
   // the spot, warm and without the lock.
   if (current != nullptr &&
-      current->references.load(std::memory_order_acquire) == share - current->allocated) {
+      current->references.load(std::memory_order_acquire) == filler_share - current->allocated) {
     begin(*current);
     return true;
   }
@@ -163,7 +163,7 @@ void leave_current_chunk() noexcept {
   if (current == nullptr) return;
   chunk* const left = current;
   current = nullptr;
-  release_in_chunk(left, share - left->allocated);
+  release_in_chunk(left, filler_share - left->allocated);
 }
 
 chunk_statistics chunk_statistics_now() noexcept { return pool::instance().statistics(); }

@@ -8,32 +8,32 @@
 namespace partita::actors {
 namespace {
 
-struct row {
+struct verdict_row {
   broker_errc code;
   attempt_verdict with_offset;     // the answer carries a base offset >= 0
   attempt_verdict without_offset;  // it carries anything else
 };
 
-constexpr row success(broker_errc code) {
+constexpr verdict_row success(broker_errc code) {
   return {code, attempt_verdict::delivered, attempt_verdict::delivered};
 }
 
 // Raised before the append only. An offset contradicts that, so it is believed over the code.
-constexpr row before_append(broker_errc code) {
+constexpr verdict_row before_append(broker_errc code) {
   return {code, attempt_verdict::unknown, attempt_verdict::not_appended};
 }
 
 // Raised before and after the append. Kafka's own brokers answer -1 in the first case, others put
 // anything there, so -1 proves nothing (L3).
-constexpr row either_side(broker_errc code) {
+constexpr verdict_row either_side(broker_errc code) {
   return {code, attempt_verdict::appended, attempt_verdict::unknown};
 }
 
-constexpr row after_append(broker_errc code) {
+constexpr verdict_row after_append(broker_errc code) {
   return {code, attempt_verdict::appended, attempt_verdict::appended};
 }
 
-constexpr std::array table{
+constexpr std::array verdict_rows{
     success(broker_errc::none),
     success(broker_errc::duplicate_sequence_number),
 
@@ -67,9 +67,9 @@ constexpr std::array table{
 }  // namespace
 
 attempt_verdict judge(broker_errc code, partita::offset base_offset) noexcept {
-  const auto* found = std::find_if(table.begin(), table.end(),
-                                   [code](const row& each) { return each.code == code; });
-  if (found == table.end()) return attempt_verdict::unknown;
+  const auto* found = std::find_if(verdict_rows.begin(), verdict_rows.end(),
+                                   [code](const verdict_row& each) { return each.code == code; });
+  if (found == verdict_rows.end()) return attempt_verdict::unknown;
   return base_offset.value >= 0 ? found->with_offset : found->without_offset;
 }
 

@@ -33,7 +33,7 @@ constexpr config_key security(std::string_view name) {
   return {.name = name, .mark = key_mark::refused, .note = no_security, .secret = true};
 }
 
-constexpr config_key rows[] = {
+constexpr config_key foreign_rows[] = {
     // Producing
     only("enable.gapless.guarantee", "false",
          "use on.failure=halt_partition, which halts one partition and can be "
@@ -210,6 +210,6 @@ constexpr config_key rows[] = {
 
 }  // namespace
 
-std::span<const config_key> foreign_keys() noexcept { return rows; }
+std::span<const config_key> foreign_keys() noexcept { return foreign_rows; }
 
 }  // namespace partita

@@ -163,7 +163,7 @@ constexpr config_key prevailing(config_key row) {
   return row;
 }
 
-constexpr config_key rows[] = {
+constexpr config_key own_rows[] = {
     // Where to connect
     known<servers_key>("bootstrap.servers", "bootstrap_servers",
                        "brokers to start from; required; the port is 9092 where none is given"),
@@ -360,6 +360,6 @@ constexpr config_key rows[] = {
 
 }  // namespace
 
-std::span<const config_key> own_keys() noexcept { return rows; }
+std::span<const config_key> own_keys() noexcept { return own_rows; }
 
 }  // namespace partita

@@ -13,7 +13,6 @@ namespace {
 // Positions in the header; kafka's message format, version 2.
 constexpr std::size_t length_position = 8;
 constexpr std::size_t crc_position = 17;
-constexpr std::size_t checked_position = 21;
 constexpr std::size_t stamp_position = 43;
 constexpr std::int16_t transactional_bit = 0x10;
 
@@ -113,7 +112,7 @@ void sealed_batch::write_header(bool transactional) {
 void sealed_batch::write_checksum() {
   std::uint32_t sum = 0;
   bytes_.for_each([&](std::span<const std::byte> piece) { sum = crc32c(piece, sum); },
-                  checked_position);
+                  batch_checked_position);
   crc_ = sum;
   std::array<std::byte, 4> field;
   put_integer(field.data(), sum);

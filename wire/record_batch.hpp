@@ -31,6 +31,8 @@
 namespace partita::wire {
 
 inline constexpr std::size_t batch_header_size = 61;
+/// Where that begins which a batch's checksum covers.
+inline constexpr std::size_t batch_checked_position = 21;
 /// Length, attributes, timestamp delta and offset delta of a record, at most.
 inline constexpr std::size_t record_prefix_size_max = 21;
 

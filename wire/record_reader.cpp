@@ -11,7 +11,6 @@ namespace partita::wire {
 
 namespace {
 
-constexpr std::size_t checked_position = 21;
 constexpr std::int8_t current_magic = 2;
 
 std::string_view as_text(const std::byte* at, std::size_t size) noexcept {
@@ -46,7 +45,8 @@ std::optional<batch_header> parse_batch_header(std::span<const std::byte> bytes)
 }
 
 bool checksum_matches(const batch_header& header, std::span<const std::byte> batch) noexcept {
-  return batch.size() >= batch_header_size && crc32c(batch.subspan(checked_position)) == header.crc;
+  return batch.size() >= batch_header_size &&
+         crc32c(batch.subspan(batch_checked_position)) == header.crc;
 }
 
 bool batch_reader::next() {

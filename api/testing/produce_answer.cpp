@@ -9,8 +9,6 @@
 namespace partita::testing {
 namespace {
 
-std::int64_t ns(std::chrono::milliseconds time) { return std::chrono::nanoseconds{time}.count(); }
-
 // Versions 0 and 1, which messages do not describe: no log append time, and in 0 no throttle time.
 std::vector<std::byte> encode_oldest(const wire::produce_response& answer, std::int16_t version,
                                      std::int32_t correlation_id) {
@@ -64,7 +62,7 @@ void produce_service::finish(operation& work) {
     core_.close(work.connection, answer == reply::reset);
     return;
   }
-  const auto wait = work.hit ? ns(work.hit->answer_after) : 0;
+  const auto wait = work.hit ? std::chrono::nanoseconds{work.hit->answer_after}.count() : 0;
   if (wait <= 0) {
     send(work);
   } else {
@@ -97,7 +95,7 @@ void produce_service::send(const operation& work) {
     core_.close(work.connection, answer == reply::cut_answer);
   } else if (work.hit && work.hit->throttle.count() > 0) {  // answered at once, then muted
     core_.send_only(work.connection, std::move(bytes));
-    core_.at(core_.now().steady_ns + ns(work.hit->throttle),
+    core_.at(core_.now().steady_ns + std::chrono::nanoseconds{work.hit->throttle}.count(),
              [this, connection = work.connection] { core_.reply_nothing(connection); });
   } else {
     core_.reply(work.connection, std::move(bytes));

@@ -13,8 +13,6 @@ namespace {
 constexpr std::int16_t oldest_described = 3;
 constexpr std::int64_t ns_per_ms = 1'000'000;
 
-std::int64_t ns(std::chrono::milliseconds time) { return std::chrono::nanoseconds{time}.count(); }
-
 bool carries_transaction(const framed_batch& framed) {
   return !framed.refused.refused() && framed.batch.size() >= batch_header_bytes &&
          read_batch_header(framed.batch).transactional();
@@ -88,7 +86,7 @@ bool produce_service::serve(std::uint64_t connection, std::int32_t broker,
     held_.push_back(std::move(work));
     return true;
   }
-  const auto wait = work.hit ? ns(work.hit->execute_after) : 0;
+  const auto wait = work.hit ? std::chrono::nanoseconds{work.hit->execute_after}.count() : 0;
   if (wait <= 0) {
     execute(work);
   } else {
