@@ -6,6 +6,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -125,7 +126,7 @@ SCENARIO_TIMED(fault_mem, mem_07_executor_gone) {
 
 SCENARIO(fault_mem, mem_08_hooks_reenter) {
   s.set().on_failure = failure_policy::halt_partition;
-  int ended = 0;
+  std::atomic<int> ended{0};
   s.broker("A#1 ->87");
   const auto everything = [&](const outcome&) {
     s.producer().flush().then([&](const tally&) { ++ended; });
@@ -161,7 +162,7 @@ SCENARIO(fault_mem, mem_10_ownership_on_refusal) {
   s.set().on_failure = failure_policy::skip;
   const std::vector<std::string> values = {std::string(2'000'000, 'l'), std::string(6000, 'b'),
                                            "small"};
-  int answers = 0;
+  std::atomic<int> answers{0};
   const auto count = [&](const outcome& answer) {
     EXPECT_FALSE(answer.is_delivered());
     ++answers;
