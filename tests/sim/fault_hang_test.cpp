@@ -114,6 +114,8 @@ SCENARIO_SEEDS(fault_hang, hang_06_brokers_in_rotation, 5) {
 
 SCENARIO_SEEDS(fault_hang, hang_07_random_cuts, 20) {
   s.set().delivery_timeout = 6s;
+  s.set().connection_setup_timeout = 1s;  // a link that heals does not revive an attempt to connect
+  s.set().connection_setup_timeout_max = 2s;
   s.set().on_failure = failure_policy::skip;
   s.late_frames_allowed();
   s.start();

@@ -249,7 +249,11 @@ class stage : private attempt_script {
   stage_executor executor_;
   std::vector<line> script_;
   std::deque<attempt_note> attempts_;
-  std::map<std::int32_t, std::chrono::nanoseconds> halted_since_;
+  struct halt_note {
+    std::chrono::nanoseconds since;
+    std::string by;  // the record whose failure halted the partition
+  };
+  std::map<std::int32_t, halt_note> halted_since_;
   std::vector<std::string> violations_;
   std::vector<std::string> story_;
   std::map<std::pair<std::string, std::int32_t>, std::int64_t> warm_end_;

@@ -30,13 +30,19 @@ std::int64_t number_from(const char* name, std::int64_t otherwise) {
 
 }  // namespace
 
-// O4, second half: of a halted partition nothing new is sent. What was handed to the network before
-// the halt may still arrive.
+// O4, second half: of a halted partition nothing newer is sent. What was handed to the network
+// before the halt may still arrive, and what was produced before a record that was refused at once
+// goes on.
 void stage::watch_halt(const attempt_note& seen) {
   if (!simulated() || !halts_watched_ || seen.topic != "t") return;
   const auto halted = halted_since_.find(seen.partition);
   if (halted == halted_since_.end() || !seen.first_of_batch) return;
-  if (seen.at > halted->second + 2 * links_.latency_max + 2ms)
+  if (seen.at <= halted->second.since + 2 * links_.latency_max + 2ms) return;
+  const auto named = [](const std::string& name) {
+    return [&name](const staged_record& each) { return each.name == name; };
+  };
+  const auto cause = std::find_if(records_.begin(), records_.end(), named(halted->second.by));
+  if (std::find_if(cause, records_.end(), named(seen.names.front())) != records_.end())
     violations_.push_back("O4: " + seen.names.front() + " was sent although p" +
                           std::to_string(seen.partition) + " is halted");
 }
