@@ -13,7 +13,7 @@ namespace {
 
 std::string nth(int i) { return "r" + std::to_string(i); }
 
-SCENARIO(fault_hang, hang_01_wake_by_capacity) {
+SCENARIO_TIMED(fault_hang, hang_01_wake_by_capacity) {
   s.set().buffer_memory_bytes = 1400;
   s.set().batch_size_bytes = 1400;
   produce_how large{.padding = 900, .waits = true};
