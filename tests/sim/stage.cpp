@@ -184,7 +184,7 @@ void stage::take_answer(staged_record& record, const outcome& answer) {
                        why->code == client_errc::closed || why->code == client_errc::discarded ||
                        why->code == client_errc::handed_back || why->code == client_errc::halted;
       if (!own && why->partition.known() && config_.on_failure == failure_policy::halt_partition)
-        halted_since_.emplace(why->partition.value, halt_note{now(), record.name});
+        halted_since_.emplace(why->partition.value, halt_note{now(), record.noted.order});
     } else {
       note(record.name + "=D at " +
            (answer.delivery()->offset ? std::to_string(answer.delivery()->offset->value) : "?"));

@@ -251,7 +251,7 @@ class stage : private attempt_script {
   std::deque<attempt_note> attempts_;
   struct halt_note {
     std::chrono::nanoseconds since;
-    std::string by;  // the record whose failure halted the partition
+    std::uint64_t order;  // of the record whose failure halted the partition
   };
   std::map<std::int32_t, halt_note> halted_since_;
   std::vector<std::string> violations_;

@@ -38,11 +38,8 @@ void stage::watch_halt(const attempt_note& seen) {
   const auto halted = halted_since_.find(seen.partition);
   if (halted == halted_since_.end() || !seen.first_of_batch) return;
   if (seen.at <= halted->second.since + 2 * links_.latency_max + 2ms) return;
-  const auto named = [](const std::string& name) {
-    return [&name](const staged_record& each) { return each.name == name; };
-  };
-  const auto cause = std::find_if(records_.begin(), records_.end(), named(halted->second.by));
-  if (std::find_if(cause, records_.end(), named(seen.names.front())) != records_.end())
+  const auto sent = by_name_.find(seen.names.front());
+  if (sent != by_name_.end() && sent->second->noted.order >= halted->second.order)
     violations_.push_back("O4: " + seen.names.front() + " was sent although p" +
                           std::to_string(seen.partition) + " is halted");
 }
