@@ -155,8 +155,7 @@ SCENARIO_SEEDS(fault_ord, ord_08_neighbours_unaffected, 3) {
   EXPECT_LT(worst[1], 2 * worst[0]);
 }
 
-// Timed: what is produced after the failure is refused, and never handed back.
-SCENARIO_TIMED(fault_ord, ord_09_ordered_hand_back) {
+SCENARIO(fault_ord, ord_09_ordered_hand_back) {
   s.set_cluster().topics["t"].replicas = {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}};
   s.broker("B#1 ->29");
   s.produce("A@p0 B@p1 C@p2 D@p1 E@p1 F@p1 G@p1 H@p1");

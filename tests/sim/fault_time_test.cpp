@@ -152,6 +152,7 @@ SCENARIO_SEEDS(fault_time, time_14_produce_during_close, 1000) {
 
 SCENARIO(fault_time, time_16_flush_is_a_barrier) {
   s.set().on_failure = failure_policy::skip;
+  s.broker("A#1 +>ok@100ms");  // not before it is flushed
   s.start();
   s.produce("A");
   operation<tally> flushed = s.producer().flush();

@@ -130,8 +130,9 @@ staged_record& stage::admit(std::string_view word, const produce_how& how, parti
 
 void stage::produce(std::string_view names, const produce_how& how) {
   start();
+  // Brokers on sockets wait too: none answers the first before the last is produced.
+  const std::lock_guard hold(lock_);
   for (const std::string& word : split(names, ' ')) {
-    const std::lock_guard hold(lock_);
     partita::record view;
     staged_record& made = admit(word, how, view);
     note("produce " + word);
