@@ -28,6 +28,10 @@ unsigned long long wide(std::uint64_t value) { return value; }
 
 }  // namespace
 
+std::string_view name(fault_kind kind) noexcept {
+  return rows[static_cast<std::size_t>(kind)].name;
+}
+
 void coverage::add(const coverage& other) noexcept {
   for (std::size_t i = 0; i < fault_kinds; ++i) faults[i] += other.faults[i];
   for (std::size_t i = 0; i < fault_groups; ++i)

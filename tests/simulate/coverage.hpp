@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace partita::simulate {
 
@@ -66,6 +67,8 @@ enum class fault_kind : std::uint8_t {
       count
 };
 inline constexpr auto fault_kinds = static_cast<std::size_t>(fault_kind::count);
+
+[[nodiscard]] std::string_view name(fault_kind kind) noexcept;
 
 struct coverage {
   std::array<std::uint64_t, fault_kinds> faults{};

@@ -37,7 +37,7 @@ class story {
       : plan_(history), seen_(seen), trace_(trace), world_(world_of(history)) {
     for (std::size_t i = 0; i < history.producers.size(); ++i)
       subjects_.push_back(std::make_unique<subject>(world_, history, i, seen, trace));
-    weather_ = std::make_unique<weather>(world_, history, subjects_, seen);
+    weather_ = std::make_unique<weather>(world_, history, subjects_, seen, trace);
     world_.cluster().follow(&witness_);
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <string>
 #include <utility>
 
 namespace partita::simulate {
@@ -51,19 +52,34 @@ bool strikes_from_outside(fault_group group) {
          group != fault_group::closing;
 }
 
+std::string text_of(place where) {
+  return "partition " + std::to_string(where.first) + "/" + std::to_string(where.second);
+}
+
+std::string text_of(int broker) { return " broker " + std::to_string(broker); }
+
 }  // namespace
 
 weather::weather(testing::simulation& world, const plan& history,
-                 const std::vector<std::unique_ptr<subject>>& subjects, coverage& seen)
+                 const std::vector<std::unique_ptr<subject>>& subjects, coverage& seen,
+                 const diary& trace)
     : world_(world),
       plan_(history),
       subjects_(subjects),
       seen_(seen),
+      trace_(trace),
       draws_(history.seed * 61 + 3) {
   for (std::size_t i = 0; i < fault_groups; ++i)
     if (const auto group = static_cast<fault_group>(i);
         history.faults.test(i) && strikes_from_outside(group))
       groups_.push_back(group);
+}
+
+void weather::struck(fault_kind kind, const std::string& where) {
+  seen_.hit(kind);
+  if (!trace_) return;
+  const auto now = std::chrono::duration_cast<milliseconds>(world_.time().now());
+  trace_(std::to_string(now.count()) + " ms  " + std::string(name(kind)) + " " + where);
 }
 
 place weather::any_place() {
@@ -114,7 +130,9 @@ void weather::inject(fault made, fault_kind kind) {
   made.partition = where.second;
   made.skip_first = static_cast<int>(draws_.below(3));
   made.times = 1 + static_cast<int>(draws_.below(static_cast<std::uint64_t>(1 + 3 * plan_.fury)));
-  seen_.hit(kind);
+  struck(kind, text_of(where) + " after " + std::to_string(made.skip_first) + ", times " +
+                   std::to_string(made.times) + ", code " +
+                   std::to_string(static_cast<int>(made.code)));
   cluster().inject(made);
 }
 
@@ -191,22 +209,24 @@ void weather::cut(int broker, milliseconds length) {
 }
 
 void weather::strike_sockets() {
+  const int broker = any_broker();
   switch (draws_.below(3)) {
     case 0:
-      seen_.hit(fault_kind::connections_ended);
-      return cluster().drop_connections(any_broker(), false);
+      struck(fault_kind::connections_ended, text_of(broker));
+      return cluster().drop_connections(broker, false);
     case 1:
-      seen_.hit(fault_kind::connections_reset);
-      return cluster().drop_connections(any_broker(), true);
+      struck(fault_kind::connections_reset, text_of(broker));
+      return cluster().drop_connections(broker, true);
     default:
-      seen_.hit(fault_kind::link_cut);
-      return cut(any_broker(), between(20, 4000));
+      struck(fault_kind::link_cut, text_of(broker));
+      return cut(broker, between(20, 4000));
   }
 }
 
 void weather::stop(int broker, testing::stop_kind how) {
   if (!stopped_.insert(broker).second) return;
-  seen_.hit(how == testing::stop_kind::clean ? fault_kind::stopped : fault_kind::killed);
+  struck(how == testing::stop_kind::clean ? fault_kind::stopped : fault_kind::killed,
+         text_of(broker));
   cluster().stop_broker(broker, how);
   later(between(50, 6000), [this, broker] {
     stopped_.erase(broker);
@@ -218,7 +238,7 @@ void weather::strike_brokers() {
   const int broker = any_broker();
   switch (draws_.below(3)) {
     case 0:
-      seen_.hit(fault_kind::paused);
+      struck(fault_kind::paused, text_of(broker));
       cluster().pause_broker(broker);
       return later(between(50, 14'000), [this, broker] { cluster().resume_broker(broker); });
     case 1:
@@ -235,10 +255,11 @@ void weather::strike_leaders() {
   switch (draws_.below(4)) {
     case 0:
     case 1:
-      if (cluster().move_leader(topic, where.second, broker)) seen_.hit(fault_kind::moved);
+      if (cluster().move_leader(topic, where.second, broker))
+        struck(fault_kind::moved, text_of(where) + " to" + text_of(broker));
       return;
     case 2:
-      seen_.hit(fault_kind::replication_held);
+      struck(fault_kind::replication_held, text_of(where));
       cluster().hold_replication(topic, where.second, true);
       held_.insert(where);
       return later(between(50, 5000), [this, where, topic] {
@@ -257,7 +278,7 @@ void weather::strike_leaders() {
         const bool in_sync =
             view && std::count(view->in_sync.begin(), view->in_sync.end(), broker) != 0;
         if (in_sync && cluster().move_leader(topic, where.second, broker, testing::tail::lost))
-          seen_.hit(fault_kind::tail_lost);
+          struck(fault_kind::tail_lost, text_of(where) + " to" + text_of(broker));
         cluster().hold_replication(topic, where.second, false);
       });
   }
@@ -278,7 +299,7 @@ void weather::strike_producers() {
           one.answers.front().failure()->fate == fate::unknown)
         return;
   }
-  seen_.hit(fault_kind::forgotten);
+  struck(fault_kind::forgotten, text_of(where));
   cluster().forget_producers(subject::topic_name(where.first), where.second);
 }
 
@@ -286,12 +307,12 @@ void weather::strike_topics() {
   const place where = any_place();
   const std::string topic = subject::topic_name(where.first);
   if (draws_.chance(0.3)) {
-    seen_.hit(fault_kind::grown);
+    struck(fault_kind::grown, topic);
     cluster().add_partitions(topic, plan_.partitions[static_cast<std::size_t>(where.first)] + 1);
     return;
   }
-  seen_.hit(fault_kind::limited);
   const std::string limit = std::to_string(100 + draws_.below(400));
+  struck(fault_kind::limited, topic + " to " + limit);
   cluster().alter_topic(topic, "max.message.bytes", limit);
   later(between(20, 3000),
         [this, topic] { cluster().alter_topic(topic, "max.message.bytes", std::nullopt); });
@@ -299,13 +320,13 @@ void weather::strike_topics() {
 
 void weather::strike_swizzle() {
   if (draws_.chance(0.5)) {
-    seen_.hit(fault_kind::clogged);
+    struck(fault_kind::clogged, "all links");
     for (int broker = 1; broker <= plan_.brokers; ++broker)
       later(between(0, 500), [this, broker] { cut(broker, between(500, 5000)); });
     return;
   }
-  seen_.hit(fault_kind::flapped);
   const int broker = any_broker();
+  struck(fault_kind::flapped, text_of(broker));
   const std::uint64_t times = 5 + draws_.below(20);
   for (std::uint64_t i = 0; i < times; ++i)
     later(milliseconds{50 * i}, [this, broker] { cut(broker, milliseconds{25}); });

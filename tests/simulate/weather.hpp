@@ -18,6 +18,7 @@
 
 #include <memory>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace partita::simulate {
@@ -25,7 +26,8 @@ namespace partita::simulate {
 class weather {
  public:
   weather(testing::simulation& world, const plan& history,
-          const std::vector<std::unique_ptr<subject>>& subjects, coverage& seen);
+          const std::vector<std::unique_ptr<subject>>& subjects, coverage& seen,
+          const diary& trace);
 
   /// One fault of one of the history's groups.
   void strike();
@@ -44,6 +46,7 @@ class weather {
   void strike_topics();
   void strike_swizzle();
   void inject(testing::fault made, fault_kind kind);
+  void struck(fault_kind kind, const std::string& where);
   void cut(int broker, std::chrono::milliseconds length);
   void stop(int broker, testing::stop_kind how);
   void later(std::chrono::milliseconds wait, std::function<void()> action);
@@ -55,6 +58,7 @@ class weather {
   const plan& plan_;
   const std::vector<std::unique_ptr<subject>>& subjects_;
   coverage& seen_;
+  const diary& trace_;
   testing::seeded_draws draws_;
   std::vector<fault_group> groups_;  // of the history, those that strike from outside
   bool healed_ = false;
