@@ -119,6 +119,15 @@ void partition_actor::on_turn_end() {
   cancel_sent();
   if (next_leader_) adopt_leader();
   settle();
+  if (lane* const other = std::exchange(moving_to_, nullptr)) move_to(*other);
+}
+
+/// The last thing of a turn: nothing of the other lane may be touched from here. A command makes
+/// sure that there is a turn there, which sends what waits and arms the timer.
+void partition_actor::move_to(lane& other) {
+  home().cancel(timer_);
+  if (!std::exchange(timer_queued_, true)) self()->push_front_list(timer_command_);
+  self()->move_to(other);
 }
 
 void partition_actor::settle() {
@@ -166,9 +175,7 @@ void partition_actor::adopt_leader() {
   led_by_.store(next, std::memory_order_release);
   tell(next == nullptr ? partition_change::leaderless : partition_change::leader_changed, {});
   next_leader_.reset();
-  if (!moves) return;
-  home().cancel(timer_);
-  self()->move_to(*next->self_lane());
+  moving_to_ = moves ? next->self_lane() : nullptr;
 }
 
 bool partition_actor::can_be_sent_to(instant now, duration patience) const noexcept {

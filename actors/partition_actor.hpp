@@ -144,6 +144,7 @@ class partition_actor final : public actor_body, public outbox_node, private par
   void take_leader(const leader_command& news);
   void take_produced(control_command& asked);
   void adopt_leader();
+  void move_to(lane& other);
   void leave_outbox();
   void settle();
   void give_back_room() noexcept;
@@ -168,6 +169,7 @@ class partition_actor final : public actor_body, public outbox_node, private par
 
   broker_actor* leader_ = nullptr;             // whose outbox this partition uses
   std::optional<leader_command> next_leader_;  // to be adopted when nothing is outstanding
+  lane* moving_to_ = nullptr;                  // at the end of this turn
 
   std::vector<tracked_record*> cancels_;  // each holds a reference
   bool new_cancels_ = false;
