@@ -14,6 +14,9 @@ namespace {
 /// After a minute without a success a broker may have forgotten the producer (L10 a).
 constexpr duration established_for = std::chrono::minutes(1);
 
+/// How much later a record may be answered for the sake of one order of deadlines.
+constexpr duration deadlines_apart_max = std::chrono::seconds(1);
+
 /// What a broker remembers, and what the ledger has room for.
 constexpr int in_flight_max = 5;
 
@@ -68,13 +71,15 @@ void partition_core::append(const record_node& node, instant now) {
     deadline = now + timeout;
   }
   // Of two threads the one that stamped first may push second. Its record can not end before the
-  // one it lies behind, so it gets that one's deadline.
-  if (!own_deadline) deadline = newest_deadline_ = std::max(deadline, newest_deadline_);
+  // one it lies behind, so it gets that one's deadline. Not where it is much older: it waited for
+  // its topic, and a callback produced what lies before it.
+  const bool own = own_deadline || deadline + deadlines_apart_max < newest_deadline_;
+  if (!own) deadline = newest_deadline_ = std::max(deadline, newest_deadline_);
   const std::uint64_t ordinal = next_ordinal_;
   tail_for(node, deadline, now).append(node, ordinal, deadline, now);
   ++next_ordinal_;
   ++unanswered_;
-  note_deadline(own_deadline, deadline);
+  note_deadline(own, deadline);
   if (node.tracked()) effects_.buffered(node, ordinal);
 }
 

@@ -360,6 +360,21 @@ TEST(PartitionCoreDeadlines, ASingleRecordIsGivenUpAtItsOwnDeadline) {
   b.end();
 }
 
+// It waited for its topic, and the callback of another one produced what lies before it.
+TEST(PartitionCoreDeadlines, AMuchOlderRecordIsNotKeptForTheSakeOfANewerOne) {
+  partition_bench b(partition_bench::quick());
+  b.pause();
+  const instant admitted = b.now;
+  b.advance(5s);
+  b.produce();
+  b.produce_at(admitted);
+  b.advance(5s);
+
+  EXPECT_EQ(b.told(1), "not_written delivery_timeout");
+  EXPECT_EQ(b.told(0), "");
+  b.end();
+}
+
 TEST(PartitionCoreDeadlines, AHaltBetweenRecordsOfABatchHoldsOnlyTheLaterOnes) {
   partition_bench b(of(3, failure_policy::halt_partition));
   b.started();
