@@ -293,6 +293,19 @@ actors::record_node* producer_body::refused_node(const record& what, bool needs_
   return node;
 }
 
+namespace {
+
+std::uint32_t call_of(const actors::completion_slot& slot) noexcept {
+  if (slot.tracked == nullptr) return 0;
+  std::uint32_t call = actors::record_node::tracked_bit;
+  if (const auto& own = slot.tracked->delivery_timeout())
+    call |= static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(own->count(), 1, actors::record_node::tracked_bit - 1));
+  return call;
+}
+
+}  // namespace
+
 void producer_body::refuse_in_turn(const record& what, actors::completion_slot slot,
                                    client_errc code) {
   const limit ended_by =
@@ -305,6 +318,7 @@ void producer_body::refuse_in_turn(const record& what, actors::completion_slot s
   node->target = slot.target;
   node->data = slot.data;
   node->flags = static_cast<std::uint16_t>(code);
+  node->call = call_of(slot);  // it may wait for its topic: until its own deadline
   node->admitted_ns = now_ns();
   node->timestamp_ms = wall_ms_at(node->admitted_ns);
   node->partition = what.partition.value_or(partition_id()).value;
@@ -499,19 +513,6 @@ void producer_body::submit_waiting(const record& what, actors::completion_slot s
   }
   (new waiting_record(*this, *line_, what, size.tail_size, slot))->wait(size.cost);
 }
-
-namespace {
-
-std::uint32_t call_of(const actors::completion_slot& slot) noexcept {
-  if (slot.tracked == nullptr) return 0;
-  std::uint32_t call = actors::record_node::tracked_bit;
-  if (const auto& own = slot.tracked->delivery_timeout())
-    call |= static_cast<std::uint32_t>(
-        std::clamp<std::int64_t>(own->count(), 1, actors::record_node::tracked_bit - 1));
-  return call;
-}
-
-}  // namespace
 
 void producer_body::admit(const record& what, std::uint32_t tail_size,
                           actors::completion_slot slot) noexcept {

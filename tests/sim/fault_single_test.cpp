@@ -30,6 +30,21 @@ SCENARIO_TIMED(fault_dup, dup_07_expiry_does_not_renumber) {
   for (const char* each : {"B", "C"}) EXPECT_TRUE(s.same_bytes(each)) << each;
 }
 
+// Its refusal takes its turn, and the turn may not come in time.
+SCENARIO_TIMED(fault_time, time_01_refused_before_the_topic_is_known) {
+  s.cold();
+  s.set().max_block = 60s;
+  s.set().batch_size_bytes = 1000;
+  s.set().max_request_size_bytes = 1000;
+  s.refuse_all();
+  produce_how large = within(2s);
+  large.padding = 2000;
+  s.produce("A", large);
+  s.until([&] { return s.answered("A"); });
+  EXPECT_LE(s.took("A"), 2100ms);
+  s.right("A=N");
+}
+
 SCENARIO_TIMED(fault_ord, ord_10_recover_before_settled) {
   s.set().request_timeout = 5s;
   s.broker("A#1 +>mute late=3s");
