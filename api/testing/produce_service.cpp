@@ -258,6 +258,11 @@ produce_result produce_service::append(operation& work, part& one) {
 void produce_service::forge(part& one) {
   const auto* partition = core_.state().partition(one.topic, one.index);
   if (partition == nullptr || one.hit->reply == reply::error) return;
+  if (one.hit->reply != reply::truthful && one.hit->reply != reply::close_after) {
+    // Its own fault answers nothing; the request is answered for the sake of another partition.
+    one.result.code = broker_errc::unknown_server_error;
+    return;
+  }
   one.result.code = one.hit->code;
   if (one.hit->code != broker_errc::none) return;
   one.result.base_offset = partition->log().end();

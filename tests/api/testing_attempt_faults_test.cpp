@@ -50,6 +50,38 @@ TEST(AttemptFaults, AFaultCanNameARecord) {
   EXPECT_EQ(client.take_produced().error_code, broker_errc::not_enough_replicas);
 }
 
+// One fault decides whether a request is answered. Another one's partition was skipped, and must
+// not look written.
+TEST(AttemptFaults, ABatchThatWasToGoUnansweredIsNoSuccessInAnotherOnesAnswer) {
+  auto options = small_cluster::options();
+  options.topics["t"] = {.partitions = 2, .replicas = {{1, 2, 3}, {1, 2, 3}}};
+  small_cluster cluster(options);
+  talker client{cluster.core, 1};
+  fault refuse;
+  refuse.partition = 0;
+  refuse.execution = execution::skip;
+  refuse.reply = reply::error;
+  refuse.code = broker_errc::not_enough_replicas;
+  fault drop;
+  drop.partition = 1;
+  drop.execution = execution::skip;
+  drop.reply = reply::close_before;
+  cluster.core.faults().add(refuse);
+  cluster.core.faults().add(drop);
+  const auto bytes = make_batch(next_batch(0));
+  wire::produce_request request;
+  request.acks = -1;
+  request.timeout_ms = 1000;
+  request.topics.push_back({"t", {}, {{0, byte_view{bytes}}, {1, byte_view{bytes}}}});
+  client.ask(request, 11);
+  const auto answer = client.take<wire::produce_response>(11);
+  ASSERT_EQ(answer.topics.size(), 1U);
+  ASSERT_EQ(answer.topics.front().partitions.size(), 2U);
+  EXPECT_EQ(answer.topics.front().partitions[0].error_code, broker_errc::not_enough_replicas);
+  EXPECT_NE(answer.topics.front().partitions[1].error_code, broker_errc::none);
+  EXPECT_EQ(cluster.partition(1).log().end(), 0);
+}
+
 TEST(AttemptFaults, ASuccessCanLieAboutItsOffset) {
   small_cluster cluster;
   talker client{cluster.core, 1};
