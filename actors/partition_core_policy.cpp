@@ -145,6 +145,7 @@ void partition_core::send_again(batch& victim) {
   const instant deadline = now_ + settings_.delivery_timeout;
   victim.renew(deadline);
   victim.retry_at = now_ + settings_.retry_backoff;
+  victim.swept = 0;  // its key may be halted
   newest_deadline_ = std::max(newest_deadline_, deadline);
   open_.insert_by_order(victim);
   note_held_expiry();

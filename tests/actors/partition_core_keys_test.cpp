@@ -505,6 +505,25 @@ TEST(PartitionCore, ORD_13_c_AVerdictCanHaltTheKeyOnly) {
   b.end();
 }
 
+TEST(PartitionCore, ORD_13_ARetriedRecordOfAHaltedKeyIsHeldInItsPlace) {
+  auto with = judged(failure_policy::halt_key);
+  with.batch_records_max = 4;
+  partition_bench b(with);
+  b.started();
+  b.produce();
+  b.answer(b.send(), 87);
+  b.judge = [](const failure_case&) { return failure_verdict::retry; };
+  b.produce();
+  b.produce_own(50ms);
+  b.produce();
+  b.advance(1s);
+  EXPECT_EQ(b.send(), nullptr);
+  b.recover_key("", recovery::resubmit);
+
+  EXPECT_EQ(deliver_all(b), (numbers{0, 1, 2, 3}));
+  b.end();
+}
+
 TEST(PartitionCore, RetryOfWhatMayBeWrittenIsImpossibleAndThePolicyActs) {
   partition_bench b(judged());
   b.started();
