@@ -233,6 +233,7 @@ class partition_core {
   [[nodiscard]] bool can_be_carried_out(const waiting_recovery& asked) const noexcept;
   void carry_out_recoveries(instant now);
   void collect_failed(const waiting_recovery& asked, batch_queue& mine);
+  void cut_where_they_overlap(batch_queue& mine, bool duplicates_allowed);
   void collect_held(const waiting_recovery& asked, batch_queue& mine);
   void hand_back_unsent(close_command& command) const;
   void drop(batch& kept);

@@ -9,6 +9,16 @@
 #include <utility>
 
 namespace partita::actors {
+namespace {
+
+/// Nobody has it. Attempts that were under way when it was given up have ended since.
+bool is_unwritten(const batch& failed) noexcept {
+  if (failed.acknowledged_offset.has_value()) return false;
+  return failed.failure.fate == fate::not_written ||
+         (!failed.attempts.doubted() && failed.failure.code != client_errc::invariant_broken);
+}
+
+}  // namespace
 
 // Flush
 
@@ -149,6 +159,28 @@ void partition_core::collect_failed(const waiting_recovery& asked, batch_queue& 
     }
   }
   while (!kept.empty()) failed_.insert_by_order(*kept.pop_front());
+  cut_where_they_overlap(mine, asked.command->options.allow_duplicates);
+}
+
+/// What failed batch by batch, or key by key, may overlap. As they are, the report would answer
+/// records in another order than theirs. What may be written stays whole, unless it may be written
+/// twice.
+void partition_core::cut_where_they_overlap(batch_queue& mine, bool duplicates_allowed) {
+  batch_queue apart;
+  while (!mine.empty()) {
+    batch* next = mine.pop_front();
+    const bool written = next->acknowledged_offset.has_value();
+    if (!mine.empty() && !written && (duplicates_allowed || is_unwritten(*next))) {
+      const std::uint64_t limit = mine.front()->first_ordinal();
+      const batch& in = *next;
+      batch* front = take_part(
+          next, [&](const completion_entry& each) { return in.ordinal_of(each) < limit; });
+      if (next != nullptr) mine.insert_by_order(*next);
+      next = front;
+    }
+    apart.push_back(*next);
+  }
+  while (!apart.empty()) mine.push_back(*apart.pop_front());
 }
 
 void partition_core::drop(batch& kept) {
@@ -228,11 +260,8 @@ void partition_core::resubmit(const waiting_recovery& asked, batch_queue& failed
                   failed.front()->first_ordinal() < open_.front()->first_ordinal();
   while (!failed.empty()) {
     batch& next = *failed.pop_front();
-    // Attempts that were under way when it was given up have ended since.
     const bool written = next.acknowledged_offset.has_value();
-    const bool unwritten = next.failure.fate == fate::not_written ||
-                           (!written && !next.attempts.doubted() &&
-                            next.failure.code != client_errc::invariant_broken);
+    const bool unwritten = is_unwritten(next);
     const bool once_more = !written && !unwritten && !command.options.allow_duplicates &&
                            at_front && old_tuple_is_safe(next);
     at_front = at_front && (once_more || written);

@@ -378,6 +378,27 @@ TEST(PartitionCore, TooManyHaltedKeysHaltThePartition) {
   b.end();
 }
 
+TEST(PartitionCore, OverlappingFailedBatchesAreResubmittedAndReportedInTheOrderOfTheirRecords) {
+  auto with = by_key(while_halted::hold);
+  with.batch_records_max = 4;
+  partition_bench b(with);
+  b.started();
+  b.produce_keyed("k1");
+  b.produce_keyed("k2");
+  b.produce_keyed("k1");
+  b.halt("k2");
+  batch* sent = b.send();
+  ASSERT_EQ(numbers_in(*sent), (numbers{0, 2}));
+  b.answer(sent, 87);
+  b.advance(10s);
+  ASSERT_EQ(b.told(1), "not_written delivery_timeout (kafka:87)") << "held, and expired";
+  auto& run = b.recover(recovery::resubmit);
+
+  EXPECT_EQ(deliver_all(b), (numbers{0, 1, 2}));
+  EXPECT_EQ(run.resubmitted, (texts{"delivered@0", "delivered@1", "delivered@2"}));
+  b.end();
+}
+
 TEST(PartitionCore, TooMuchThatWaitsForRecoveryHaltsThePartition) {
   auto with = by_key();
   with.kept_bytes_max = 300;
