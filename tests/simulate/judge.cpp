@@ -119,7 +119,8 @@ void judge::check_resubmissions(account& at) {
             "was sent again, and the report has another record's number");
       at.expected[found->order].push_back(success->offset->value);
       if (!found->from_callback && last && found->order < *last)
-        add(6, "int-send-skip", *at.whose, found->order, "resubmitted out of order");
+        add(6, "int-send-skip", *at.whose, found->order,
+            "resubmitted behind record " + text_of(static_cast<std::int64_t>(*last)));
       if (!found->from_callback) last = found->order;
     }
   }

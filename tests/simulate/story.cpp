@@ -6,6 +6,7 @@
 
 #include <partita/testing/virtual_time.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -47,7 +48,9 @@ class story {
     arrive();
     end_producers();
     story_end result;
-    result.findings = judge(subjects_, read()).verdict();
+    const logs held = read();
+    write_down(held);
+    result.findings = judge(subjects_, held).verdict();
     for (finding& each : found_) result.findings.push_back(std::move(each));
     for (const std::string& each : witness_.reused())
       result.findings.push_back({12, "tuple-reused", each});
@@ -84,11 +87,19 @@ class story {
       if (draws().chance(0.1)) what.deadline = milliseconds{1 + draws().below(9000)};
     }
     const bool old = has(plan_, fault_group::clocks) || has(plan_, fault_group::producers);
-    if (old && draws().chance(0.3)) {
-      const std::uint64_t reach = draws().chance(0.5) ? 180'000 : 200'000'000;
-      what.age = milliseconds{draws().below(reach)};
-    }
+    if (old && draws().chance(0.3))
+      what.age = milliseconds{draws().below(draws().chance(0.5) ? 180'000 : 200'000'000)};
+    if (what.age) what.age = std::min(*what.age, oldest());
     return what;
+  }
+
+  /// Where a frame may be held back and executed later, brokers must not have forgotten its
+  /// producer by then: they go by the time of its last record, and nobody can survive that.
+  [[nodiscard]] milliseconds oldest() const {
+    for (const fault_group each :
+         {fault_group::responses, fault_group::sockets, fault_group::brokers, fault_group::swizzle})
+      if (has(plan_, each)) return plan_.expiring_state ? seconds(25) : seconds(80'000);
+    return milliseconds::max();
   }
 
   void act() {
@@ -203,6 +214,12 @@ class story {
     for_each_living([&](subject& each) {
       for_each_place([&](place where) { each.produce({where, 0, 10, std::nullopt, true}); });
     });
+    if (trace_) {
+      world_.time().run_for(seconds(2));
+      for_each_living([](subject& each) { each.ask_status(); });
+      world_.time().run_for(milliseconds(10));
+      for_each_living([this](subject& each) { write_down(each.last_status()); });
+    }
     wait_for_answers(seconds(20));
     for_each_living([](subject& each) { each.ask_status(); });
     world_.time().run_for(seconds(1));  // what acks=0 handed over is still on its way
@@ -247,11 +264,42 @@ class story {
     return held;
   }
 
+  void write_down(const std::optional<producer_status>& status) {
+    if (!status) return;
+    for (const partition_status& each : status->partitions)
+      note("status " + each.topic + "-" + std::to_string(each.partition.value) + " state " +
+           std::to_string(static_cast<int>(each.state)) + " leader " +
+           std::to_string(each.leader.value) + " epoch " + std::to_string(each.leader_epoch.value) +
+           " buffered " + std::to_string(each.buffered_records) + " in flight " +
+           std::to_string(each.batches_in_flight) + " in doubt " +
+           std::to_string(each.batches_in_doubt) + " bumps " + std::to_string(each.epoch_bumps) +
+           " last " + each.last_error.message());
+    for (const broker_status& each : status->brokers)
+      note("status broker " + std::to_string(each.id.value) + (each.connected ? " up" : " down") +
+           " in flight " + std::to_string(each.requests_in_flight) + " " + each.last_error_text);
+  }
+
+  void write_down(const logs& held) {
+    if (!trace_) return;
+    for (const auto& [where, lives] : held)
+      for (const auto& life : lives) {
+        std::string line =
+            "log " + std::to_string(where.first) + "/" + std::to_string(where.second);
+        for (const testing::log_record& each : life) {
+          const auto named = subject::named_by(each.value.value_or(""));
+          line += " " + std::to_string(each.offset.value) + ":";
+          line += named ? std::to_string(named->first) + "#" + std::to_string(named->second) : "?";
+          line += "e" + std::to_string(each.producer_epoch.value);
+        }
+        note(line);
+      }
+  }
+
   const plan& plan_;
   coverage& seen_;
   const diary& trace_;
-  tuple_witness witness_;
   testing::simulation world_;
+  tuple_witness witness_{world_.time(), trace_};
   std::vector<std::unique_ptr<subject>> subjects_;
   std::unique_ptr<weather> weather_;
   std::vector<finding> found_;

@@ -31,6 +31,17 @@ bool halts(const failed& answer) {
   return answer.attempts > 0;
 }
 
+std::string text_of(const outcome& answer) {
+  const failed* failure = answer.failure();
+  const delivered* success = answer.delivery();
+  if (success != nullptr)
+    return "delivered at " +
+           (success->offset ? std::to_string(success->offset->value) : std::string("no offset"));
+  return (failure->fate == fate::unknown ? "unknown: " : "not written: ") +
+         failure->code.message() + " (" + failure->cause.message() + ") attempts " +
+         std::to_string(failure->attempts);
+}
+
 }  // namespace
 
 subject::subject(testing::simulation& world, const plan& history, std::size_t number,
@@ -43,7 +54,23 @@ subject::subject(testing::simulation& world, const plan& history, std::size_t nu
       seen_(seen),
       draws_(history.seed * 31 + number),
       producer_(testing::make_producer(
-          world, config_, {history.producers[number].lanes, history.seed * 7919 + number + 1})) {}
+          world, logging(config_),
+          {history.producers[number].lanes, history.seed * 7919 + number + 1})) {}
+
+/// In a trace the producer's own words stand between what happens.
+producer_config subject::logging(producer_config config) const {
+  if (!trace_) return config;
+  config.log_level = 7;
+  config.log_context = const_cast<subject*>(this);
+  config.log = [](void* self, int, std::string_view line) {
+    const auto& here = *static_cast<subject*>(self);
+    const auto now =
+        std::chrono::duration_cast<std::chrono::milliseconds>(here.world_.time().now());
+    here.trace_(std::to_string(now.count()) + " ms  producer " + std::to_string(here.number_) +
+                " says " + std::string(line));
+  };
+  return config;
+}
 
 // First: it answers what is left into the records.
 subject::~subject() { producer_.reset(); }
@@ -161,7 +188,9 @@ void subject::produce_together(const std::vector<wish>& what) {
   std::vector<record_life*> lives;
   for (const wish& each : what) {
     record_life& one = enter(each);
-    one.bound += config_.max_block;  // it may wait for room
+    one.bound += config_.max_block;  // it may wait for room, and takes its place when it has it
+    one.behind_halt = false;
+    one.together = true;
     views.push_back(view_of(one, each));
     lives.push_back(&one);
   }
@@ -177,16 +206,7 @@ void subject::produce_together(const std::vector<wish>& what) {
 void subject::note_answer(record_life& one, const outcome& answer) {
   one.answers.push_back(answer);
   one.answered = world_.time().now();
-  if (trace_) {
-    const failed* failure = answer.failure();
-    const delivered* success = answer.delivery();
-    note(one, failure == nullptr
-                  ? "delivered at " +
-                        (success->offset ? std::to_string(success->offset->value) : "no offset")
-                  : (failure->fate == fate::unknown ? "unknown: " : "not written: ") +
-                        failure->code.message() + " (" + failure->cause.message() + ") attempts " +
-                        std::to_string(failure->attempts));
-  }
+  if (trace_) note(one, text_of(answer));
   if (one.answers.size() > 1) return;  // the judge will say so
   ++answers_;
   halting& here = halts_[one.where];
@@ -195,7 +215,7 @@ void subject::note_answer(record_life& one, const outcome& answer) {
     failure->fate == fate::unknown ? ++seen_.unknown : ++seen_.not_written;
     if (is(*failure, client_errc::buffer_full)) seen_.hit(fault_kind::no_room);
     const bool collected = here.recovering > 0 && one.order < here.recovered_at;
-    if (!collected && halts(*failure)) {
+    if (!collected && !one.together && halts(*failure)) {
       if (config_.on_failure == failure_policy::halt_partition ||
           is(*failure, client_errc::invariant_broken))
         here.seen = true;
@@ -264,6 +284,9 @@ void subject::reported(place where, std::uint64_t before, bool duplicates,
   --recoveries_open_;
   seen_.resubmitted += report.resubmitted.size();
   seen_.taken += report.taken.size();
+  if (trace_)
+    for (const resubmitted_record& each : report.resubmitted)
+      trace_("  resubmitted: " + text_of(each.answer));
   if (!report.resubmitted.empty())
     resubmissions_.push_back({where, before, duplicates, report.resubmitted});
   std::vector<std::uint64_t> orders;

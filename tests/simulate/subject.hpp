@@ -47,6 +47,7 @@ struct record_life {
   bool behind_halt = false;    ///< its application had seen the halt, and not recovered
   bool from_callback = false;  ///< goes before what is queued: its order is its own
   bool must_arrive = false;    ///< produced after all faults: I14
+  bool together = false;       ///< its answer comes with others', when the last one is known
   bool handed_back = false;    ///< came back from recover(take) or close()
   record_handle handle{};
 };
@@ -127,6 +128,7 @@ class subject {
     std::uint64_t open = 0;          // unanswered records
   };
 
+  [[nodiscard]] producer_config logging(producer_config config) const;
   record_life& enter(const wish& what);
   [[nodiscard]] record view_of(const record_life& one, const wish& what) const;
   void note_answer(record_life& one, const outcome& answer);

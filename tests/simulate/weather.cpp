@@ -272,11 +272,11 @@ void weather::strike_leaders() {
       held_.insert(where);
       return later(between(5, 2000), [this, where, topic, broker] {
         held_.erase(where);
-        // Out of sync it would lack what was acknowledged: an unclean election, which promises
-        // nothing.
+        // A leader keeps its own log. Out of sync it would lack what was acknowledged: an unclean
+        // election, which promises nothing.
         const auto view = cluster().view(topic, where.second);
-        const bool in_sync =
-            view && std::count(view->in_sync.begin(), view->in_sync.end(), broker) != 0;
+        const bool in_sync = view && view->leader != broker_id{broker} &&
+                             std::count(view->in_sync.begin(), view->in_sync.end(), broker) != 0;
         if (in_sync && cluster().move_leader(topic, where.second, broker, testing::tail::lost))
           struck(fault_kind::tail_lost, text_of(where) + " to" + text_of(broker));
         cluster().hold_replication(topic, where.second, false);
