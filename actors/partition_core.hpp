@@ -267,20 +267,20 @@ class partition_core {
   std::uint64_t following_before_ = 0;  // fail_following: what was produced before this is to fail
   std::error_code following_cause_;
 
-  batch_queue open_;               // never sent, or proven unwritten: no tuple of theirs is in use
-  batch_queue unfinished_;         // sealed under the current epoch, oldest first
-  batch_queue held_;               // as open_, taken out of it: only records of halted keys
-  batch_queue failed_;             // answered, kept for recover()
-  std::size_t kept_bytes_ = 0;     // the room that failed_ takes
-  int outstanding_ = 0;            // attempts that have not ended, of given-up batches too
-  bool new_batch_wanted_ = false;  // the next record must not share a batch with those before it
-  bool new_id_wanted_ = false;     // bumping did not help: somebody else uses the id
+  batch_queue open_;            // never sent, or proven unwritten: no tuple of theirs is in use
+  batch_queue unfinished_;      // sealed under the current epoch, oldest first
+  batch_queue held_;            // as open_, taken out of it: only records of halted keys
+  batch_queue failed_;          // answered, kept for recover()
+  std::size_t kept_bytes_ = 0;  // the room that failed_ takes
+  int outstanding_ = 0;         // attempts that have not ended, of given-up batches too
+  bool new_id_wanted_ = false;  // bumping did not help: somebody else uses the id
 
   std::vector<waiting_recovery> recoveries_;  // oldest first
 
   std::uint64_t replaced_before_ = 0;  ///< older records were meant for a deleted topic
   std::uint64_t next_ordinal_ = 0;
-  instant newest_deadline_{};  // deadlines rise with the ordinals, resubmitted records excepted
+  std::uint64_t joined_from_ = 0;  // what begins before this takes no further records
+  instant newest_deadline_{};      // deadlines rise with the ordinals, resubmitted records excepted
   std::optional<instant>
       held_expiry_;  // the earliest deadline behind a resubmitted batch's later one
   std::optional<instant> aside_expiry_;  // the earliest deadline in held_, or an earlier time

@@ -13,7 +13,7 @@ void partition_core::new_incarnation(instant now) {
   if (gate_ == gate::closed || (unfinished_.empty() && open_.empty() && held_.empty())) return;
   // A place of its own in the order, so that what was resubmitted last is on this side of it too.
   replaced_before_ = ++next_ordinal_;
-  new_batch_wanted_ = true;  // the records that come now are meant for the new log
+  joined_from_ = next_ordinal_;  // the records that come now are meant for the new log
   for (batch* at = unfinished_.front(); at != nullptr; at = batch_queue::after(*at))
     if (at->state() == batch_state::awaiting_retry && !at->hopeless)
       at->hopeless = attempt_note{attempt_end::answer_lost(), -1, client_errc::topic_replaced};

@@ -36,12 +36,11 @@ batch& partition_core::tail_for(const record_node& node, instant deadline, insta
   batch* tail = queue.back();
   // A batch of held records that was begun before a later halt may not take records of that later
   // key: what is taken out of open_ for it lies behind that batch's first record.
-  const bool joins = aside ? tail != nullptr && tail->swept == halts_ : !new_batch_wanted_;
-  if (tail == nullptr || !joins ||
-      !tail->fits(node, batch_bytes_now(now), settings_.batch_records_max)) {
+  const bool joins =
+      tail != nullptr && tail->first_ordinal() >= joined_from_ && (!aside || tail->swept == halts_);
+  if (!joins || !tail->fits(node, batch_bytes_now(now), settings_.batch_records_max)) {
     tail = effects_.new_batch();
     tail->swept = aside ? halts_ : 0;
-    if (!aside) new_batch_wanted_ = false;
     queue.push_back(*tail);
   }
   if (aside) aside_expiry_ = std::min(aside_expiry_.value_or(deadline), deadline);

@@ -67,7 +67,7 @@ void partition_core::apply_policy(failure_policy policy, const batch& victim,
     case failure_policy::fail_following:
       following_before_ = next_ordinal_;
       following_cause_ = facts.code;
-      new_batch_wanted_ = true;
+      joined_from_ = next_ordinal_;
       break;
   }
 }
@@ -84,6 +84,7 @@ void partition_core::keep_or_free(batch& victim, failure_policy policy, bool som
     effects_.release_budget(victim.cost());
     return dispose(&victim);
   }
+  joined_from_ = next_ordinal_;  // it may be sent again, before what comes now
   victim.keyed_only = !with_all;
   kept_bytes_ += victim.cost();
   failed_.insert_by_order(victim);
@@ -169,7 +170,7 @@ void partition_core::halt(std::uint64_t ordinal, std::error_code cause) {
   gate_ = gate::halted;
   halt_ordinal_ = ordinal;
   halt_cause_ = cause;
-  new_batch_wanted_ = true;
+  joined_from_ = next_ordinal_;
   ++halts_;
   separate_at(ordinal);
   effects_.halted(cause, {});

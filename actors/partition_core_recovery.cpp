@@ -97,7 +97,7 @@ void partition_core::recover(recover_command& command, instant now) {
   }
   bring_back(asked);
   asked.held_to = next_ordinal_++;
-  new_batch_wanted_ = true;
+  joined_from_ = next_ordinal_;
   recoveries_.push_back(std::move(asked));
   bump_when_drained(now);
 }

@@ -473,6 +473,34 @@ TEST(PartitionCore, AHeldRecordIsNotSentBehindAResubmittedOneThatOutlivesIt) {
   EXPECT_EQ(b.told(5), "delivered@5");
 }
 
+// The first record behind the halt expired; the next one joined what lies before the halt.
+TEST(PartitionCore, ARecordBehindAHaltDoesNotPassItInABatchFromBefore) {
+  auto with = quick();
+  with.while_halted = while_halted::hold;
+  with.batch_records_max = 4;
+  partition_bench b(with);
+  b.started();
+  b.produce();
+  b.produce_failed(client_errc::record_too_large);
+  b.produce_own(50ms);
+  b.advance(60ms);
+  ASSERT_EQ(b.told(2), "not_written delivery_timeout (record_too_large)");
+  b.produce();
+  batch* before = b.send();
+  EXPECT_EQ(numbers_in(*before), (numbers{0}));
+  b.deliver(before, 0);
+  b.advance(1s);
+  EXPECT_EQ(b.send(), nullptr);
+  b.recover(recovery::resubmit);
+  std::vector<numbers> order;
+  for (std::int64_t at = 1; batch* next = b.send(); ++at) {
+    order.push_back(numbers_in(*next));
+    b.deliver(next, at);
+  }
+  EXPECT_EQ(order, (std::vector<numbers>{{2}, {3}}));
+  b.end();
+}
+
 TEST(PartitionCore, WhatLiesBehindAFailureThatAWaitingRecoveryCollectsIsHeldToo) {
   partition_bench b(quick());
   b.started();
