@@ -107,7 +107,8 @@ void fetch_service::read_partition(const operation& work,
   const auto& log = replica->log;
   const auto end = std::min(partition->high_watermark(), log.end());
   const auto from = asked.fetch_offset.value;
-  if (from < log.start() || from > end) {
+  // Between the high watermark and the log's end there is nothing to see yet.
+  if (from < log.start() || from > log.end()) {
     part.error_code = broker_errc::offset_out_of_range;
     return;
   }
