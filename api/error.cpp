@@ -84,6 +84,24 @@ const char* client_text(client_errc code) noexcept {
       return "an answer that nobody asked for";
     case client_errc::unsupported_version:
       return "no version of the API in common";
+    case client_errc::log_not_readable:
+      return "no right to read the topic's log";
+    case client_errc::log_trimmed:
+      return "records that had to be looked at were deleted from the log";
+    case client_errc::log_changed:
+      return "the log lost records that were acknowledged";
+    case client_errc::log_too_long:
+      return "too much of the log would have to be read";
+    case client_errc::not_fenced:
+      return "no newer record was acknowledged that would shut out a latecomer";
+    case client_errc::not_numbered:
+      return "sent without idempotence, so that nothing in the log tells the record";
+    case client_errc::ticket_unknown:
+      return "the ticket names no record";
+    case client_errc::ticket_foreign:
+      return "the ticket is of another producer";
+    case client_errc::ticket_expired:
+      return "the ticket is no longer kept";
     case client_errc::unknown_key:
       return "unknown configuration key";
     case client_errc::invalid_value:

@@ -94,6 +94,24 @@ const char* client_name(client_errc code) noexcept {
       return "corrupt_data";
     case client_errc::unsupported_codec:
       return "unsupported_codec";
+    case client_errc::log_not_readable:
+      return "log_not_readable";
+    case client_errc::log_trimmed:
+      return "log_trimmed";
+    case client_errc::log_changed:
+      return "log_changed";
+    case client_errc::log_too_long:
+      return "log_too_long";
+    case client_errc::not_fenced:
+      return "not_fenced";
+    case client_errc::not_numbered:
+      return "not_numbered";
+    case client_errc::ticket_unknown:
+      return "ticket_unknown";
+    case client_errc::ticket_foreign:
+      return "ticket_foreign";
+    case client_errc::ticket_expired:
+      return "ticket_expired";
   }
   return nullptr;
 }

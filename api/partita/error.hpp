@@ -57,6 +57,16 @@ enum class client_errc {
   // data
   corrupt_data,  ///< bytes that do not decode, with no peer involved
   unsupported_codec,
+  // settlement
+  log_not_readable,  ///< no right to read the topic
+  log_trimmed,       ///< retention or deletion took records that had to be seen
+  log_changed,       ///< acknowledged records are not where they were: a tail was lost
+  log_too_long,      ///< more would have to be read than is sensible
+  not_fenced,        ///< nothing newer was acknowledged that would shut out a latecomer
+  not_numbered,      ///< sent without idempotence: nothing in the log tells its batch
+  ticket_unknown,    ///< it names no record
+  ticket_foreign,    ///< of another producer
+  ticket_expired,    ///< partita.ticket.retention.ms or partita.ticket.records.max
 };
 
 /// Kafka's error codes that a producer can meet. Unlisted values keep their number and print as
