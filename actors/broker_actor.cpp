@@ -27,6 +27,7 @@ broker_actor::broker_actor(broker_id id, const broker_settings& settings, produc
       shared_(shared),
       cluster_(cluster),
       connection_(settings.connection, *this),
+      control_(settings.connection, settings.idle_max),
       timer_(
           [](timer_node& node) noexcept { static_cast<broker_actor*>(node.owner)->timer_fired(); },
           this) {
@@ -60,6 +61,11 @@ void broker_actor::note_progress() noexcept {
   stuck_since_ns_.store(since.time_since_epoch().count(), std::memory_order_relaxed);
 }
 
+void broker_actor::ask(control_client& asking) {
+  if (stopping_ || port_ == 0) return asking.unanswered(client_errc::connection_closed);
+  control_.submit(asking, *lane_, host_, port_);
+}
+
 /// Asks for a turn, behind the partitions that are about to become ready in this round: they share
 /// the request.
 void broker_actor::wake() {
@@ -76,6 +82,7 @@ void broker_actor::on_command(command& what) {
     host_ = std::move(address.host);
     port_ = address.port;
     delete &address;
+    if (moved) control_.stop(client_errc::connection_closed);
     if (moved && !connection_.is_down()) {
       connection_.close(client_errc::connection_closed);
       ++disconnects_;
@@ -272,6 +279,7 @@ void broker_actor::on_refused(command& what) noexcept {
 void broker_actor::on_stopped() noexcept {
   stopping_ = true;
   lane_->cancel(timer_);
+  control_.stop(client_errc::closed);
   connection_.close(client_errc::closed);
 }
 

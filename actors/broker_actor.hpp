@@ -15,6 +15,7 @@
 #include "actors/cluster_services.hpp"
 #include "actors/connection.hpp"
 #include "actors/log_gate.hpp"
+#include "actors/control_channel.hpp"
 #include "actors/outbox.hpp"
 #include "actors/producer_shared.hpp"
 #include "actors/produce_exchange.hpp"
@@ -69,6 +70,9 @@ class broker_actor final : public actor_body, private connection_events {
   // For partitions on the same lane.
   void add(partition_actor& ready, std::size_t bytes);
   void remove(partition_actor& gone);
+  /// Over the connection for control. Not before the partition's own turn.
+  void ask(control_client& asking);
+  void withdraw(control_client& gone) { control_.withdraw(gone); }
   /// The lane it runs on for its whole life. Any thread, once spawned.
   [[nodiscard]] lane* self_lane() const noexcept { return lane_; }
 
@@ -118,6 +122,7 @@ class broker_actor final : public actor_body, private connection_events {
   std::string host_;
   std::uint16_t port_ = 0;
   connection connection_;
+  control_channel control_;
   outbox outbox_;
   std::deque<produce_exchange> exchanges_;  // sent or queued, oldest first
   std::uint64_t next_cookie_ = 1;
