@@ -138,7 +138,7 @@ bool read(caf::mailbox_element& message, control_request& out) {
          read_as<resume_request>(message, out) || read_as<halt_request>(message, out) ||
          read_as<recover_request>(message, out) || read_as<flush_request>(message, out) ||
          read_as<status_request>(message, out) || read_as<subscribe_request>(message, out) ||
-         read_as<unsubscribe_request>(message, out);
+         read_as<unsubscribe_request>(message, out) || read_as<settle_request>(message, out);
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ bool may_follow(batch_state from, batch_state to) noexcept {
     case in_flight:
       return to == awaiting_retry || to == delivered || to == failed;
     case awaiting_retry:
-      return to == in_flight || to == sealed || to == failed;
+      // Delivered: it was found in the log.
+      return to == in_flight || to == sealed || to == delivered || to == failed;
     case delivered:
       return false;
     case failed:
@@ -50,6 +51,7 @@ void batch::reset() {
   cost_ = 0;
   first_ordinal_ = 0;
   attempts = {};
+  doubt = {};
   note = {};
   retry_at = {};
   same_code_repeats = 0;
@@ -240,6 +242,7 @@ void batch::begin_anew(instant deadline) {
     entries_[i].deadline_delta_ms = 0;
   }
   attempts = {};
+  doubt = {};
   doubted_before_last = false;
   broker_text.clear();
   faults.clear();

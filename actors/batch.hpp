@@ -16,6 +16,7 @@
 #pragma once
 
 #include "actors/completion.hpp"
+#include "actors/doubt_notes.hpp"
 #include "actors/inbox.hpp"
 #include "actors/instant.hpp"
 #include "actors/record_node.hpp"
@@ -168,6 +169,7 @@ class batch final : public command {
 
   // What the partition notes down
   attempt_tally attempts;
+  doubt_notes doubt;
   attempt_note note;
   instant retry_at{};
   bool doubted_before_last = false;  ///< doubt left by the attempts before the last one that ended

@@ -19,13 +19,13 @@
 
 namespace partita::actors {
 
-using control_request =
-    std::variant<pause_request, resume_request, recover_request, flush_request, status_request,
-                 produce_request, subscribe_request, unsubscribe_request, halt_request>;
+using control_request = std::variant<pause_request, resume_request, recover_request, flush_request,
+                                     status_request, produce_request, subscribe_request,
+                                     unsubscribe_request, halt_request, settle_request>;
 
 /// The error code says why it was not carried out.
-using control_answer =
-    std::variant<std::error_code, control_done, partition_status, tally, recovery_report>;
+using control_answer = std::variant<std::error_code, control_done, partition_status, tally,
+                                    recovery_report, settlement>;
 
 /// Where the answer goes.
 class control_reply {

@@ -19,6 +19,7 @@ partition_actor::partition_actor(std::string topic, topic_id topic_identity, par
       index_(index),
       shared_(shared),
       cluster_(cluster),
+      numbered_(settings.idempotent),
       core_(settings, *this),
       timer_(
           [](timer_node& node) noexcept {
@@ -78,6 +79,9 @@ void partition_actor::on_command(command& what) {
     else
       core_.producer_id_arrived(news.id, news.epoch, now());
     delete &news;
+  } else if (what.kind == log_command_kind) {
+    const std::unique_ptr<log_command> news(static_cast<log_command*>(&what));
+    core_.looked(news->findings, now());
   } else {
     PARTITA_ASSERT(what.kind == partition_task_kind, static_cast<int>(what.kind));
     static_cast<partition_task&>(what).run(*this);
@@ -184,6 +188,7 @@ bool partition_actor::can_be_sent_to(instant now, duration patience) const noexc
 }
 
 void partition_actor::leave_outbox() {
+  stop_inquiry();
   if (leader_ != nullptr) leader_->remove(*this);
 }
 
@@ -255,6 +260,8 @@ void partition_actor::take_control(control_command& asked) {
     asked.answer(control_done{});
   } else if (std::holds_alternative<produce_request>(asked.request)) {
     take_produced(asked);
+  } else if (std::holds_alternative<settle_request>(asked.request)) {
+    take_settle(std::move(owned));
   } else {
     take_subscription(asked);
   }
@@ -355,8 +362,7 @@ void partition_actor::complete_delivered(batch& done) {
 }
 
 void partition_actor::complete_failed(batch& done, const failure_facts& facts) {
-  if (facts.fate == fate::unknown && done.first_ticket == 0)
-    done.first_ticket = shared_.next_ticket.fetch_add(done.count(), std::memory_order_relaxed);
+  if (facts.fate == fate::unknown && done.first_ticket == 0) done.first_ticket = give_tickets(done);
   const failed shared_answer = make_failed(facts, {done.first_ticket}, done.number_of(0));
   complete_all(done.entries(), shared_answer, observer_);
 }
@@ -420,6 +426,8 @@ void partition_actor::on_refused(command& what) noexcept {
         delete static_cast<producer_id_command*>(&what);
       else if (what.kind == cancel_command_kind)
         static_cast<cancel_command&>(what).who.release();
+      else if (what.kind == log_command_kind)
+        delete static_cast<log_command*>(&what);
       else
         static_cast<partition_task&>(what).refuse();
   }

@@ -15,6 +15,7 @@
 #include "actors/cluster_services.hpp"
 #include "actors/completion.hpp"
 #include "actors/control_command.hpp"
+#include "actors/log_inquiry.hpp"
 #include "actors/outbox.hpp"
 #include "actors/partition_core.hpp"
 #include "actors/producer_shared.hpp"
@@ -35,6 +36,7 @@ class partition_actor;
 inline constexpr command_kind leader_command_kind{64};
 inline constexpr command_kind producer_id_command_kind{65};
 inline constexpr command_kind partition_task_kind{66};
+inline constexpr command_kind log_command_kind{69};
 
 /// From the metadata actor. Null leader: there is none now.
 struct leader_command : command {
@@ -51,6 +53,11 @@ struct producer_id_command : command {
   producer_epoch epoch;
   std::error_code error;
   bool for_now = false;  ///< the error may pass, and the id may still come
+};
+
+/// What a look into the log came to.
+struct log_command : command {
+  log_findings findings;
 };
 
 /// Anything else, in the order of the queue. Exactly one of run() and refuse() is called; each
@@ -108,6 +115,7 @@ class partition_actor final : public actor_body, public outbox_node, private par
  private:
   struct pending_flush;
   struct pending_recovery;
+  struct pending_settlement;
 
   // partition_effects
   void complete_delivered(batch& done) override;
@@ -130,6 +138,11 @@ class partition_actor final : public actor_body, public outbox_node, private par
   void verdict_was_impossible() override;
   void halted(std::error_code cause, const std::vector<std::string>& keys) override;
   void contradicted() override;
+  void look_into_log(const log_question& question) override;
+  // settlement_book::listener
+  void settled(settle_command& command, const ticket_answer& answer) override;
+  void batch_settled(const unknown_batch& batch) override;
+  void tickets_forgotten(std::uint64_t first) override { shared_.tickets.forget(first); }
   [[nodiscard]] std::chrono::milliseconds wall_clock() const override;
   [[nodiscard]] double draw() override;
 
@@ -143,6 +156,10 @@ class partition_actor final : public actor_body, public outbox_node, private par
   void take_subscription(control_command& asked);
   void take_leader(const leader_command& news);
   void take_produced(control_command& asked);
+  void take_settle(std::unique_ptr<control_command> asked);
+  void take_findings(log_findings findings);
+  void stop_inquiry() noexcept;
+  [[nodiscard]] std::uint64_t give_tickets(const batch& unknown);
   void adopt_leader();
   void move_to(lane& other);
   void leave_outbox();
@@ -160,6 +177,7 @@ class partition_actor final : public actor_body, public outbox_node, private par
   producer_shared& shared_;
   cluster_services& cluster_;
 
+  const bool numbered_;
   partition_core core_;
   completion_observer observer_;
   record_releaser releaser_;
@@ -168,6 +186,7 @@ class partition_actor final : public actor_body, public outbox_node, private par
   bool asked_before_ = false;  // for a producer id
 
   broker_actor* leader_ = nullptr;             // whose outbox this partition uses
+  std::unique_ptr<log_inquiry> inquiry_;       // at that leader
   std::optional<leader_command> next_leader_;  // to be adopted when nothing is outstanding
   lane* moving_to_ = nullptr;                  // at the end of this turn
 

@@ -56,8 +56,7 @@ void partition_actor::buffered(const record_node& node, std::uint64_t ordinal) {
 
 void partition_actor::complete_early(batch& sent, std::span<const completion_entry> told,
                                      const failure_facts& facts) {
-  if (sent.first_ticket == 0)
-    sent.first_ticket = shared_.next_ticket.fetch_add(sent.count(), std::memory_order_relaxed);
+  if (sent.first_ticket == 0) sent.first_ticket = give_tickets(sent);
   const failed shared_answer = make_failed(facts, {sent.first_ticket}, sent.number_of(0));
   complete_all(told, shared_answer, observer_);
 }

@@ -29,7 +29,8 @@ instant admitted_at(const record_node& node) noexcept {
 partition_core::partition_core(const partition_settings& settings, partition_effects& effects)
     : settings_(settings),
       effects_(effects),
-      numbering_(settings.idempotent ? numbering::absent : numbering::none_needed) {
+      numbering_(settings.idempotent ? numbering::absent : numbering::none_needed),
+      book_({settings.ticket_records_max, settings.ticket_retention}, effects) {
   settings_.max_in_flight = std::clamp(settings_.max_in_flight, 1, in_flight_max);
   if (settings_.fitting == nullptr) settings_.fitting = std::make_shared<fitting_size>();
 }
@@ -96,6 +97,7 @@ void partition_core::set_leader(broker_id leader, leader_epoch epoch, instant no
   if (leader.known() && leader != leader_) obstacle_ = {};
   leader_ = leader;
   leader_epoch_ = epoch;
+  if (!same) note_new_leader(now);
   if (same || !leader.known()) return;
   // A new leader is worth trying at once: backoff was for the old one. Not when the old one is
   // merely named again, or each refresh that a retry asks for would undo its backoff.
@@ -108,6 +110,7 @@ void partition_core::producer_id_arrived(producer_id id, producer_epoch epoch, i
   numbering_ = numbering::usable;
   obstacle_ = {};
   new_id_wanted_ = false;
+  book_.producer_id_changed(id);
   lose_footing();
 }
 
@@ -192,7 +195,8 @@ bool partition_core::may_send(instant now) const {
   if (const batch* waiting = first_awaiting_retry()) {
     // The head goes first and alone: behind a hole every younger batch would be refused, or worse,
     // accepted by a broker that forgot.
-    return outstanding_ == 0 && waiting == unfinished_.front() && now >= waiting->retry_at;
+    return outstanding_ == 0 && waiting == unfinished_.front() && now >= waiting->retry_at &&
+           !waits_for_log(*waiting, now);
   }
   if (!recoveries_.empty()) return false;  // what failed must come before it
   if (open_.empty() || outstanding_ >= window(now)) return false;
@@ -228,6 +232,7 @@ batch* partition_core::next_to_send(std::uint64_t connection, instant now) {
     const auto count = static_cast<std::int32_t>(next->count());
     next->stamp(settings_.idempotent ? stamp_.take(count) : wire::batch_stamp::none(),
                 settings_.codec, settings_.codec_level);
+    next->doubt.from = last_offset_.known() ? offset(last_offset_.value + 1) : offset();
     unfinished_.push_back(*next);
   }
   if (settings_.idempotent && !write_is_sound(*next, now)) return nullptr;
@@ -237,6 +242,9 @@ batch* partition_core::next_to_send(std::uint64_t connection, instant now) {
   next->broker_text.clear();
   next->sent_to = leader_;
   next->sent_in = leader_epoch_;
+  next->doubt.asked = leader_;
+  // What was looked for before it was sent again says nothing about what comes of this attempt.
+  if (!look_.for_tickets) look_.running = false;
   next->attempts.begun();
   obstacle_ = {};
   ++outstanding_;
@@ -287,6 +295,7 @@ std::optional<instant> partition_core::next_event(instant now) const {
   if (held_expiry_) next = std::min(next, *held_expiry_);
   if (early_expiry_) next = std::min(next, *early_expiry_);
   if (aside_expiry_) next = std::min(next, *aside_expiry_);
+  if (const auto look = next_look(now)) next = std::min(next, *look);
   if (next == instant::max()) return std::nullopt;
   return next;
 }
@@ -297,6 +306,7 @@ void partition_core::settle(instant now) {
   set_aside_halted();
   cut_to_fit(now);
   if (own_deadlines_ && unanswered_ == 0) find_early_expiry();
+  look_when_due(now);
   if (numbering_ == numbering::absent && !open_.empty() && passes_gate(*open_.front()))
     ask_for_producer_id();
   if (const std::size_t bytes = next_bytes(now)) effects_.ready(bytes);
@@ -308,6 +318,9 @@ partition_state partition_core::state() const noexcept {
   if (gate_ == gate::halted) return partition_state::halted;
   if (paused_) return partition_state::paused;
   if (numbering_ == numbering::fencing) return partition_state::fencing;
+  if (!unfinished_.empty() && unfinished_.front()->state() == batch_state::awaiting_retry &&
+      unfinished_.front()->attempts.doubted())
+    return partition_state::settling;
   if (!leader_.known()) return partition_state::leaderless;
   if (numbering_ == numbering::asked) return partition_state::starting;
   return partition_state::normal;
@@ -333,6 +346,7 @@ void partition_core::describe(partition_status& status) const {
   }
   describe_halts(status);
   status.batches_in_flight = outstanding_;
+  status.tickets_kept = book_.records();
   status.epoch_bumps = epoch_bumps_;
   status.last_offset = last_offset_;
   status.answered = answered_;

@@ -8,7 +8,7 @@
 // 2. Giving up a batch that was ever handed to a connection ends its epoch here: nothing is sent
 // until
 //    every attempt of this partition has ended, then the epoch rises and sequences restart at 0.
-// 3. Doubt is counted per attempt and only success takes it away (L3).
+// 3. Doubt is counted per attempt; only success takes it away (L3), or the log.
 // 4. Batches are answered in the order of their records. A younger answer waits for the older
 // batch.
 // 5. A halt is in force before the failed records' callbacks run, and these run before anything
@@ -29,6 +29,8 @@
 // unsent
 //    batches before these are numbered. For each key the batches of a queue, in the order of their
 //    first records, hold the key's records in order.
+// 11. The log is read before a batch in doubt is sent again where its leader may not recognise it
+//    (L10 b, c); nothing newer is sent meanwhile.
 //
 // Threads: none of its own. Time is an argument; randomness is drawn through the effects. Pure.
 #pragma once
@@ -41,6 +43,7 @@
 #include "actors/partition_effects.hpp"
 #include "actors/partition_settings.hpp"
 #include "actors/producer_stamp.hpp"
+#include "actors/settlement_book.hpp"
 #include "actors/tuple_ledger.hpp"
 
 #include <partita/status.hpp>
@@ -115,6 +118,13 @@ class partition_core {
   /// have it.
   void attempt_lost(batch& sent, bool handed_over, std::error_code cause, instant now);
 
+  // Settlement of what is in doubt (partition_core_settling.cpp).
+
+  /// What became of a record that was answered unknown. Answered through the effects, once.
+  void settle_ticket(settle_command& command, instant now);
+  /// What the search of the log, asked for by look_into_log(), came to.
+  void looked(const log_findings& findings, instant now);
+
   void timer_fired(instant now);
   /// After each run of commands: tells whether something can be sent, and arms the timer.
   void settle(instant now);
@@ -140,6 +150,17 @@ class partition_core {
   };
   static constexpr std::uint64_t nothing_held = std::numeric_limits<std::uint64_t>::max();
 
+  /// The one question to the log that is under way, or why there is none.
+  struct log_look {
+    log_question asked;
+    bool running = false;
+    bool for_tickets = false;
+    instant not_before{};
+    int failures = 0;
+    instant denied_until{};  // no right to read, or a broker too old
+    std::error_code denied;
+  };
+
   [[nodiscard]] bool may_send(instant now) const;
   [[nodiscard]] bool passes_gate(const batch& candidate) const noexcept;
   [[nodiscard]] bool open_batch_is_due(instant now) const;
@@ -154,6 +175,9 @@ class partition_core {
   void attempt_over(batch& sent, attempt_verdict verdict);
   void release_if_orphaned(batch& sent);
   void accept(batch& sent, const attempt_note& note, instant now);
+  void note_delivery(const batch& sent);
+  void accept_too_late(const batch& sent, const attempt_note& note);
+  void refuse_too_late(const batch& sent);
   void decide(batch& sent, const attempt_note& note, instant now);
   void finish_heads(instant now);
   void complete_delivered(batch& done);
@@ -162,6 +186,30 @@ class partition_core {
   void dispose(batch* finished);
   void lose_footing() noexcept;
   void finish_barriers();
+
+  void note_doubt(batch& sent, const attempt_note& note, instant now);
+  void note_new_leader(instant now);
+  [[nodiscard]] bool must_look(const batch& sent) const;
+  [[nodiscard]] bool waits_for_log(const batch& sent, instant now) const;
+  void look_when_due(instant now);
+  [[nodiscard]] bool look_for_batches(instant now);
+  void look_for_tickets(instant now);
+  [[nodiscard]] bool is_wanted(const unknown_batch& batch) const noexcept;
+  [[nodiscard]] unknown_batch* next_ticket_to_look_for(instant now);
+  void ask_log(log_question question, bool for_tickets);
+  void abandon_look() noexcept;
+  void take_batch_findings(const log_findings& findings, instant now);
+  void take_ticket_findings(const log_findings& findings, instant now);
+  void found_in_log(batch& sent, const found_batch& where);
+  void not_in_log(batch& sent, instant now);
+  void log_did_not_tell(batch& sent, std::error_code reason);
+  [[nodiscard]] batch* awaiting_with(const wire::batch_stamp& stamp) const noexcept;
+  void keep_tickets(batch& told);
+  void tickets_unwritten(batch& sent);
+  void renew_forgotten_tickets(batch& about_to_be_told);
+  void consult_tickets(batch& unknown, bool sent_again);
+  [[nodiscard]] bool something_is_halted() const noexcept;
+  [[nodiscard]] std::optional<instant> next_look(instant now) const;
 
   void give_up(batch& head, const failure_facts& facts);
   void fail(batch& victim, const failure_facts& facts);
@@ -278,6 +326,9 @@ class partition_core {
   std::vector<waiting_recovery> recoveries_;  // oldest first
 
   std::uint64_t replaced_before_ = 0;  ///< older records were meant for a deleted topic
+  settlement_book book_;               // what was answered unknown
+  log_look look_;
+
   std::uint64_t next_ordinal_ = 0;
   std::uint64_t joined_from_ = 0;  // what begins before this takes no further records
   instant newest_deadline_{};      // deadlines rise with the ordinals, resubmitted records excepted

@@ -8,8 +8,18 @@
 #include <algorithm>
 
 namespace partita::actors {
+namespace {
+
+/// Nothing more is decided about it for now, but recover() may have it sent again.
+void note_end_of_given_up(batch& sent, const attempt_note& note) noexcept {
+  if (note.end.stage == attempt_stage::sent) sent.doubt.latecomer = true;
+  if (sent.attempts.doubted()) sent.doubt.doubted_at = sent.doubt.asked;
+}
+
+}  // namespace
 
 void partition_core::never_answered(batch& sent, instant now) {
+  now_ = now;
   // acks=0: what was handed over stays in doubt by design.
   PARTITA_ASSERT(settings_.required_acks == acks::none);
   attempt_over(sent, attempt_verdict::unknown);
@@ -43,9 +53,14 @@ void partition_core::answered(batch& sent, const attempt_answer& answer, instant
   now_ = now;
   if (sent.state() == batch_state::failed) {
     // It was given up before; its promise was answered then. recover() wants to know all the same.
-    if (verdict == attempt_verdict::delivered)
+    note_end_of_given_up(sent, note);
+    if (verdict == attempt_verdict::delivered) {
       sent.acknowledged_offset =
           delivered_offset(answer.code, answer.base_offset).value_or(offset());
+      accept_too_late(sent, note);
+    } else {
+      refuse_too_late(sent);
+    }
     release_if_orphaned(sent);
   } else if (verdict == attempt_verdict::delivered) {
     accept(sent, note, now);
@@ -63,10 +78,13 @@ void partition_core::attempt_lost(batch& sent, bool handed_over, std::error_code
   attempt_over(sent, judge(note.end));
   now_ = now;
   lose_footing();
-  if (sent.state() == batch_state::failed)
+  if (sent.state() == batch_state::failed) {
+    note_end_of_given_up(sent, note);
+    refuse_too_late(sent);
     release_if_orphaned(sent);
-  else
+  } else {
     decide(sent, note, now);
+  }
   finish_heads(now);
   bump_when_drained(now);
 }
@@ -95,9 +113,36 @@ void partition_core::accept(batch& sent, const attempt_note& note, instant now) 
     established_ = true;
     last_success_ = now;
   }
-  if (at)
-    last_offset_ =
-        std::max(last_offset_, offset(at->value + static_cast<std::int64_t>(sent.count()) - 1));
+  note_delivery(sent);
+}
+
+/// What follows for the partition from a delivery, by an answer or by the log.
+void partition_core::note_delivery(const batch& sent) {
+  // Of records that were cancelled while it was sent.
+  if (sent.doubt.kept)
+    book_.written(sent.tuple(), sent.acknowledged_offset.value_or(offset()),
+                  sent.log_append_time_ms);
+  if (!sent.acknowledged_offset) return;
+  const offset at = *sent.acknowledged_offset;
+  last_offset_ =
+      std::max(last_offset_, offset(at.value + static_cast<std::int64_t>(sent.count()) - 1));
+  book_.fence_by(sent.tuple(), at);
+}
+
+/// Its records were answered unknown before; their tickets are settled by this.
+void partition_core::accept_too_late(const batch& sent, const attempt_note& note) {
+  if (!sent.doubt.kept) return;
+  const offset at = delivered_offset(note.end.code, note.end.base_offset).value_or(offset());
+  if (ledger_.settled(tuple_of(sent), at) == ledger_answer::contradiction)
+    return effects_.contradicted();
+  const bool own_time =
+      sent.attempts.attempts() > 1 && note.log_append_time_ms == sent.max_timestamp();
+  book_.written(sent.tuple(), at, own_time ? -1 : note.log_append_time_ms);
+}
+
+/// The attempt that made its fate unknown wrote nothing after all, and there is no other.
+void partition_core::refuse_too_late(const batch& sent) {
+  if (sent.doubt.kept && !sent.attempts.doubted()) book_.unwritten(sent.tuple());
 }
 
 void partition_core::decide(batch& sent, const attempt_note& note, instant now) {
@@ -128,17 +173,13 @@ void partition_core::decide(batch& sent, const attempt_note& note, instant now) 
 
   sent.enter(batch_state::awaiting_retry);
   sent.retry_at = now + decision.delay;
+  note_doubt(sent, note, now);
   if (was_replaced(sent)) {
     sent.hopeless = attempt_note{note.end, -1, client_errc::topic_replaced};
     return;
   }
-  if (decision.read_log_first) {
-    // A blind retry could write it twice where the broker forgot (L10 b, c), so its fate stays
-    // open.
-    sent.forgotten = true;
-    sent.hopeless = note;
-    return;
-  }
+  // Another attempt as it is may write it twice (L10 b, c): recover() does not ask for one.
+  if (decision.read_log_first) sent.forgotten = true;
   if (decision.refresh_metadata) effects_.refresh_metadata();
   if (decision.new_producer_id) new_id_wanted_ = true;
   switch (decision.action) {

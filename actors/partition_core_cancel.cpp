@@ -97,7 +97,9 @@ void partition_core::answer_early(batch& sent, const std::vector<std::size_t>& p
   sent.mark_answered(positions);
   unanswered_ -= positions.size();
   answered_.unknown += positions.size();
+  renew_forgotten_tickets(sent);
   effects_.complete_early(sent, told, facts);
+  keep_tickets(sent);
   finish_barriers();
 }
 

@@ -31,7 +31,12 @@ fate partition_core::fate_of(const batch& sent) noexcept {
 void partition_core::answer_failed(batch& done, const failure_facts& facts) {
   (facts.fate == fate::unknown ? answered_.unknown : answered_.not_written) += done.unanswered();
   unanswered_ -= done.unanswered();
+  if (facts.fate == fate::unknown) renew_forgotten_tickets(done);
   effects_.complete_failed(done, facts);
+  if (facts.fate == fate::unknown)
+    keep_tickets(done);
+  else
+    tickets_unwritten(done);
   count_answers(done, facts.fate == fate::unknown ? tally_kind::unknown : tally_kind::not_written);
 }
 
@@ -41,6 +46,8 @@ failure_facts partition_core::facts_of_hopeless(const batch& head, instant now) 
   if (contradicted(head))
     return {fate::unknown, client_errc::invariant_broken, head.last_cause, limit::none, attempts};
   const std::error_code cause = head.hopeless->cause;
+  if (head.doubt.undecided && head.deadline() > now)
+    return {fate_of(head), cause, head.doubt.undecided, limit::none, attempts};
   if (head.deadline() <= now)
     return {fate_of(head), client_errc::delivery_timeout, cause, limit::delivery_timeout, attempts};
   return {fate_of(head), cause, cause, limit::none, attempts, detail_of(head)};
@@ -181,6 +188,7 @@ void partition_core::unseal_survivors(instant now) {
   for (auto at = youngest_last.rbegin(); at != youngest_last.rend(); ++at) {
     ledger_.release_unwritten(tuple_of(**at));
     (*at)->enter(batch_state::sealed);
+    tickets_unwritten(**at);
     if (drop_answered(**at)) open_.insert_by_order(**at);
   }
 }

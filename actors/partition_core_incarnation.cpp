@@ -10,6 +10,7 @@ void partition_core::new_incarnation(instant now) {
   lose_footing();
   last_offset_ = {};
   ledger_.new_incarnation();
+  book_.topic_replaced();
   if (gate_ == gate::closed || (unfinished_.empty() && open_.empty() && held_.empty())) return;
   // A place of its own in the order, so that what was resubmitted last is on this side of it too.
   replaced_before_ = ++next_ordinal_;

@@ -144,7 +144,10 @@ std::vector<const batch*> partition_core::batches_behind(std::uint64_t ordinal) 
 void partition_core::send_again(batch& victim) {
   PARTITA_ASSERT(!victim.attempts.in_doubt() && !victim.attempts.under_way());
   const instant deadline = now_ + settings_.delivery_timeout;
+  tickets_unwritten(victim);
   victim.renew(deadline);
+  const bool somebody_waits = drop_answered(victim);
+  PARTITA_ASSERT(somebody_waits, victim.count());
   victim.retry_at = now_ + settings_.retry_backoff;
   victim.swept = 0;  // its key may be halted
   newest_deadline_ = std::max(newest_deadline_, deadline);

@@ -144,6 +144,8 @@ void partition_core::collect_failed(const waiting_recovery& asked, batch_queue& 
   while (!failed_.empty() && failed_.front()->first_ordinal() < asked.held_to) {
     batch* next = failed_.pop_front();
     kept_bytes_ -= next->cost();
+    // Attempts that were under way when it was given up have ended since, or the log was read.
+    consult_tickets(*next, false);
     if (!drop_answered(*next)) continue;
     const bool keyed_only = next->keyed_only;
     batch* part = take_part(next, [&](const completion_entry& each) {
@@ -268,6 +270,7 @@ void partition_core::resubmit(const waiting_recovery& asked, batch_queue& failed
     if (written) {
       settle_as_written(next, asked);
     } else if (once_more) {
+      consult_tickets(next, true);
       next.retry_under_old_tuple(command.resubmitted_target, command.resubmitted.size(),
                                  asked.held_to, deadline);
       unfinished_.push_back(next);
@@ -323,6 +326,7 @@ void partition_core::close(close_command* command) {
   if (gate_ == gate::closed) return;
   gate_ = gate::closed;
   lose_footing();
+  abandon_look();
   while (!unfinished_.empty()) {
     batch& next = *unfinished_.pop_front();
     if (next.state() == batch_state::delivered) {
@@ -345,6 +349,7 @@ void partition_core::close(close_command* command) {
     effects_.release_budget(kept->cost());
     dispose(kept);
   }
+  book_.close(client_errc::closed);
   held_expiry_.reset();
   aside_expiry_.reset();
   following_before_ = 0;

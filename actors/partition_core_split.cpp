@@ -95,6 +95,7 @@ void partition_core::fail_blamed(batch& refused) {
   start_fencing();
   refused.enter(batch_state::sealed);
   refused.hopeless.reset();
+  tickets_unwritten(refused);
   batch* guilty = effects_.new_batch();
   refused.extract(
       [&](std::size_t index, const completion_entry&) {
@@ -104,7 +105,7 @@ void partition_core::fail_blamed(batch& refused) {
       },
       *guilty);
   PARTITA_ASSERT(guilty->count() == faults.size(), guilty->count(), faults.size());
-  open_.insert_by_order(refused);
+  if (drop_answered(refused)) open_.insert_by_order(refused);
   for (const record_fault& fault : faults) {
     batch* one = guilty;
     if (guilty->count() > 1) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "actors/instant.hpp"
+#include "actors/settlement_book.hpp"
 
 #include <partita/failure_handler.hpp>
 #include <partita/outcome.hpp>
@@ -46,7 +47,7 @@ struct failure_case {
   std::vector<const batch*> behind;  ///< records with greater ordinals, oldest first
 };
 
-class partition_effects {
+class partition_effects : public settlement_book::listener {
  public:
   /// Asks the application's failure handler, synchronously, before anything else happens (L6).
   [[nodiscard]] virtual failure_verdict judge_failure(const failure_case& what) = 0;
@@ -84,6 +85,8 @@ class partition_effects {
   virtual void halted(std::error_code cause, const std::vector<std::string>& keys) = 0;
   /// An answer contradicts what was sent (L9): counted and reported.
   virtual void contradicted() = 0;
+  /// Answered once by looked(), unless another question takes its place.
+  virtual void look_into_log(const log_question& question) = 0;
 
   [[nodiscard]] virtual std::chrono::milliseconds wall_clock() const = 0;  ///< since the epoch
   [[nodiscard]] virtual double draw() = 0;  ///< uniform in [0, 1), for jitter

@@ -42,6 +42,8 @@ struct partition_settings {
   bool new_producer_id_on_bump = false;
   /// Shared by the partitions of a topic; absent: the partition's own.
   std::shared_ptr<fitting_size> fitting;
+  duration ticket_retention = std::chrono::hours(1);
+  std::size_t ticket_records_max = 100'000;
 };
 
 }  // namespace partita::actors

@@ -7,6 +7,7 @@
 #include "actors/budget.hpp"
 #include "actors/environment.hpp"
 #include "actors/event_hub.hpp"
+#include "actors/ticket_directory.hpp"
 
 #include <partita/failure_handler.hpp>
 
@@ -62,7 +63,7 @@ struct producer_shared {
   event_hub events;       // synchronised by itself
   failure_handler judge;  // constant after the start; null: the policy decides
   std::atomic<std::uint64_t> impossible_verdicts{0};
-  std::atomic<std::uint64_t> next_ticket{1};
+  ticket_directory tickets;  // synchronised by itself
   std::atomic<std::uint64_t> callback_exceptions{0};
   std::atomic<std::uint64_t> contradictions{0};
   std::atomic<std::uint64_t> rebootstraps{0};

@@ -108,4 +108,9 @@ void attempt_tally::ended(attempt_verdict verdict) {
   state_ = state::idle;
 }
 
+void attempt_tally::proven_unwritten() {
+  PARTITA_EXPECTS(state_ == state::idle, state_);
+  doubted_ = false;
+}
+
 }  // namespace partita::actors

@@ -8,7 +8,7 @@
 // 1. not_appended is said only of codes that every known broker raises before the append, and only
 //    when the base offset does not say otherwise. Codes 6, 3, 56, 7, 20, -1 and unlisted ones
 //    never.
-// 2. A doubtful attempt stays doubtful: no later answer clears it.
+// 2. A doubtful attempt stays doubtful: no later answer clears it, only the log itself.
 // 3. At most one attempt of a batch is under way.
 //
 // Threads: plain values, owned by the batch.
@@ -74,6 +74,8 @@ class attempt_tally {
   void frame_may_have_left();
   /// The attempt under way ended.
   void ended(attempt_verdict verdict);
+  /// The log does not hold it, and nothing of it can still be executed. Not while one is under way.
+  void proven_unwritten();
 
   [[nodiscard]] int attempts() const noexcept { return attempts_; }
   [[nodiscard]] bool under_way() const noexcept { return state_ != state::idle; }

@@ -206,6 +206,12 @@ constexpr config_key own_rows[] = {
         "new records of what is halted: refused at once, or held in order until recover()"),
     known<topic_policies_key>("on.failure.topics", "topics",
                               "on.failure of single topics: orders:halt_partition, audit:skip"),
+    known<number_key<&config::ticket_retention, 1, int_max>>(
+        "partita.ticket.retention.ms", "ticket_retention",
+        "how long a record of unknown fate can be settled"),
+    known<number_key<&config::ticket_records_max, 1, int_max>>(
+        "partita.ticket.records.max", "ticket_records_max",
+        "records of unknown fate that a partition keeps for that; the oldest go first"),
 
     // Which partition
     known<word_key<&config::partitioner, partitioner_words>>(

@@ -144,6 +144,8 @@ operation<bool> producer::halt(std::string_view topic, partition_id partition,
   return ask<bool, control_done>(*body_, topic, partition, halt_request{std::string(key)});
 }
 
+operation<settlement> producer::settle(ticket which) { return body_->settle(which); }
+
 operation<producer_status> producer::status() { return body_->status(); }
 
 event_stream producer::events(std::size_t capacity) { return body_->events(capacity); }

@@ -83,6 +83,8 @@ actors::partition_settings partition_settings_of(const producer_config& config) 
   settings.kept_bytes_max = config.buffer_memory_bytes / kept_share;
   settings.state_horizon = config.state_horizon;
   settings.new_producer_id_on_bump = config.new_producer_id_instead_of_bump;
+  settings.ticket_retention = config.ticket_retention;
+  settings.ticket_records_max = static_cast<std::size_t>(config.ticket_records_max);
   return settings;
 }
 

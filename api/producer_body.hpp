@@ -60,6 +60,7 @@ class producer_body {
   operation<close_report> close(std::chrono::milliseconds deadline);
   operation<producer_status> status();
   event_stream events(std::size_t capacity);
+  operation<settlement> settle(ticket which);
 
   /// Sends a control request to a partition. False: there is no such partition.
   bool control(std::string_view topic, partition_id partition,

@@ -1,11 +1,12 @@
 // Optional: partita for CAF actors. Requests, answers and delivery reports as messages.
 //
 // A partition's handle understands pause_request, resume_request, halt_request, recover_request,
-// flush_request, status_request, produce_request, subscribe_request and unsubscribe_request. They
-// are processed in one order with everything else that happens to the partition. `request()` is
-// answered with control_done, partition_status, tally or recovery_report, or with a caf::error (see
-// to_error_code()); a plain send is answered by a plain message, control_failure in place of an
-// error. Outcomes of records come as delivery_report, one message per run of a batch.
+// flush_request, status_request, produce_request, settle_request, subscribe_request and
+// unsubscribe_request. They are processed in one order with everything else that happens to the
+// partition. `request()` is answered with control_done, partition_status, tally, recovery_report or
+// settlement, or with a caf::error (see to_error_code()); a plain send is answered by a plain
+// message, control_failure in place of an error. Outcomes of records come as delivery_report, one
+// message per run of a batch.
 //
 // The handle belongs to an actor system of ours: it runs on our lanes, whoever sends. An exit
 // message does not end it. Messages can't be sent over the network.
@@ -54,6 +55,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(::partita::status_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(::partita::produce_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(::partita::subscribe_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(::partita::unsubscribe_request)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(::partita::settle_request)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(::partita::settlement)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(::partita::control_done)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(::partita::control_failure)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(::partita::partition_status)

@@ -95,6 +95,9 @@ struct producer_config {
   std::map<std::string, topic_config> topics{};  ///< by name, where they differ
   /// Decides failure by failure (<partita/failure_handler.hpp>). Null: on_failure alone decides.
   partita::failure_handler failure_handler{};
+  /// How long settle() can be asked for a record of unknown fate, and for how many of a partition.
+  milliseconds ticket_retention = std::chrono::hours{1};
+  int ticket_records_max = 100'000;
 
   // Which partition
   partitioner_kind partitioner = partitioner_kind::murmur2_random;

@@ -7,6 +7,7 @@
 #include <partita/outcome.hpp>
 #include <partita/record.hpp>
 #include <partita/recovery.hpp>
+#include <partita/settlement.hpp>
 #include <partita/status.hpp>
 
 #include <cstdint>
@@ -56,6 +57,12 @@ struct subscribe_request {};
 /// Ends it before.
 struct unsubscribe_request {};
 
+/// What became of a record that was answered unknown. Answered with a settlement, when it is
+/// known.
+struct settle_request {
+  ticket which;
+};
+
 /// The answer to what has nothing else to say.
 struct control_done {};
 
@@ -65,9 +72,11 @@ struct partition_event {
   partition_change change;
   std::string topic;
   partition_id partition;
-  std::error_code code{};
+  std::error_code code{};  ///< settled: why it could not be decided, if it could not
   /// halted, resumed: the keys; none: the whole partition.
   std::vector<std::string> keys{};
+  ticket first{};           ///< settled: the first record's; those behind it have the next numbers
+  std::uint64_t count = 0;  ///< settled: how many records
 };
 
 /// One record's answer within a delivery_report.

@@ -15,6 +15,7 @@
 #include <partita/produce_options.hpp>
 #include <partita/record.hpp>
 #include <partita/recovery.hpp>
+#include <partita/settlement.hpp>
 #include <partita/status.hpp>
 
 #include <chrono>
@@ -136,6 +137,10 @@ class producer {
   operation<bool> halt(std::string_view topic, partition_id partition);
   /// The same for one key.
   operation<bool> halt(std::string_view topic, partition_id partition, std::string_view key);
+
+  /// What became of a record that was answered unknown; done as soon as that is known, or can not
+  /// be known any more. Without a newer record that is acknowledged only "delivered" can be proven.
+  [[nodiscard]] operation<settlement> settle(ticket which);
 
   [[nodiscard]] operation<producer_status> status();
 

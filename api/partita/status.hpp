@@ -19,6 +19,7 @@ enum class partition_state : std::uint8_t {
                ///< not show here: see partition_status::halted_keys
   fencing,  ///< a sent batch was given up; waits for the last attempts to end, then bumps its epoch
   closing,
+  settling,  ///< a batch in doubt is retried or looked for in the log; nothing newer is sent
 };
 
 /// A key of which nothing passes until it is recovered.
@@ -46,6 +47,7 @@ struct partition_status {
   std::error_code halt_cause;             ///< of the partition's halt; empty: it is not halted
   std::uint64_t halted_keys = 0;
   std::vector<halted_key_status> some_halted_keys;  ///< at most ten of them
+  std::uint64_t tickets_kept = 0;  ///< records of unknown fate that settle() can be asked for
   std::uint32_t epoch_bumps = 0;
   partita::offset last_offset;  ///< highest acknowledged offset
   tally answered;

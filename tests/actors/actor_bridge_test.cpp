@@ -64,6 +64,10 @@ class answering_body final : public actor_body {
   void answer(control_command& asked, const status_request&) {
     asked.answer(partition_status{.topic = "orders", .partition = 7});
   }
+  void answer(control_command& asked, const settle_request& request) {
+    asked.answer(settlement(undecidable{request.which.value == 7 ? client_errc::ticket_foreign
+                                                                 : client_errc::ticket_unknown}));
+  }
   void answer(control_command& asked, const subscribe_request&) {
     asked.answer(control_done{});
     subscribed_ = asked.events;
@@ -124,6 +128,8 @@ TEST_F(ActorBridge, AnswersRequestsWithTheirTypes) {
             (tally{.delivered = 3, .not_written = 2, .unknown = 1}));
   EXPECT_EQ(ask<partition_status>(handle, status_request{}).partition, partition_id{7});
   EXPECT_EQ(ask<recovery_report>(handle, recover_request{.how = recovery::discard}).discarded, 9U);
+  EXPECT_EQ(ask<settlement>(handle, settle_request{{7}}).undecided()->reason,
+            client_errc::ticket_foreign);
 }
 
 TEST_F(ActorBridge, AnswersWithOurErrorCodes) {

@@ -119,7 +119,7 @@ TEST(PartitionCore, AnAnswerThatProvesNothingAfterDoubtNeverMakesItNotWritten) {
   EXPECT_EQ(b.told(0), "unknown delivery_timeout (kafka:19)");
 }
 
-TEST(PartitionCore, ABatchInDoubtThatIsRefusedForItsNumberEndsAsUnknown) {
+TEST(PartitionCore, ABatchInDoubtThatIsRefusedForItsNumberEndsAsUnknownWhereTheLogCanNotBeRead) {
   partition_bench b(skipping());
   b.started();
   b.produce(4);
@@ -128,8 +128,9 @@ TEST(PartitionCore, ABatchInDoubtThatIsRefusedForItsNumberEndsAsUnknown) {
   b.advance(1s);
 
   b.answer(b.send(), 45);
+  b.log_is_silent(search_end::undecidable, client_errc::log_not_readable);
 
-  EXPECT_EQ(b.told(1), "unknown kafka:45");
+  EXPECT_EQ(b.told(1), "unknown kafka:45 (log_not_readable)");
   batch* next = b.send();
   EXPECT_EQ(partition_bench::tuple_of(*next), "1.0");
   EXPECT_EQ(numbers_in(*next), (numbers{2, 3}));
@@ -545,8 +546,9 @@ INSTANTIATE_TEST_SUITE_P(
                             b.lose(b.send());
                             b.advance(1s);
                             b.answer(b.send(), 59);
+                            b.log_is_silent(search_end::undecidable, client_errc::log_trimmed);
                           },
-                          "unknown kafka:59"}),
+                          "unknown kafka:59 (log_trimmed)"}),
     [](const auto& each) { return each.param.name; });
 
 }  // namespace

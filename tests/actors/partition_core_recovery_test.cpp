@@ -114,8 +114,10 @@ TEST(PartitionCore, AnUnknownHeadThatStaysInDoubtHaltsAgain) {
   batch* again = b.send();
 
   b.answer(again, 47);
+  b.log_is_silent(search_end::undecidable, client_errc::log_not_readable);
 
-  EXPECT_EQ(run.resubmitted, (texts{"unknown kafka:47", "unknown kafka:47"}));
+  const std::string answer = "unknown kafka:47 (log_not_readable)";
+  EXPECT_EQ(run.resubmitted, (texts{answer, answer}));
   EXPECT_EQ(b.status().state, partition_state::halted);
   auto& second = b.recover(recovery::resubmit);
   EXPECT_EQ(second.command.report.left_out.size(), 2U) << "a broker may have forgotten it (L10 b)";

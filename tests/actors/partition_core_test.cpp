@@ -279,7 +279,10 @@ TEST(PartitionCore, ABackDatedBatchInDoubtIsNotSentAgainBlindly) {
 
   b.lose(b.send());
 
-  EXPECT_EQ(b.told(0), "unknown answer_lost");
+  EXPECT_EQ(b.send(), nullptr);
+  EXPECT_EQ(b.looked_for(), "0.0 from -1");
+  b.log_is_silent(search_end::undecidable, client_errc::log_not_readable);
+  EXPECT_EQ(b.told(0), "unknown answer_lost (log_not_readable)");
 }
 
 // Without idempotence

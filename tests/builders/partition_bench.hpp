@@ -67,6 +67,16 @@ inline std::string name_of(std::error_code code) {
       return "invariant_broken";
     case client_errc::topic_replaced:
       return "topic_replaced";
+    case client_errc::log_not_readable:
+      return "log_not_readable";
+    case client_errc::ticket_expired:
+      return "ticket_expired";
+    case client_errc::log_trimmed:
+      return "log_trimmed";
+    case client_errc::log_changed:
+      return "log_changed";
+    case client_errc::not_fenced:
+      return "not_fenced";
     default:
       return "partita:" + std::to_string(code.value());
   }
@@ -102,6 +112,11 @@ struct recovery_run final : actors::completion_target {
   actors::recover_command command;
   bool done = false;
   std::vector<std::string> resubmitted;  ///< the second answers, by index
+};
+
+/// settle() and its verdict: "" while it waits.
+struct settle_run final : actors::settle_command {
+  std::string verdict;
 };
 
 struct flush_run {
@@ -217,6 +232,50 @@ class partition_bench : public actors::partition_effects {
     turn();
     return run;
   }
+  settle_run& settle(std::uint64_t ticket) {
+    settle_run& run = *settles_.emplace_back(std::make_unique<settle_run>());
+    run.ticket = ticket;
+    core->settle_ticket(run, now);
+    turn();
+    return run;
+  }
+
+  // The log, once something is looked for: offsets of what is found, in the order of the targets.
+
+  void log_holds(std::vector<std::optional<std::int64_t>> offsets,
+                 actors::search_end end = actors::search_end::decided,
+                 std::error_code reason = {}) {
+    ASSERT_TRUE(look) << "nothing is looked for";
+    actors::log_findings findings{look->token, end, {}, reason, {}};
+    ASSERT_EQ(offsets.size(), look->targets.size());
+    for (const auto& each : offsets) {
+      auto& found = findings.found.emplace_back();
+      if (each) found = actors::found_batch{*each, -1};
+    }
+    look.reset();
+    core->looked(findings, now);
+    turn();
+  }
+  /// Nothing of it is there.
+  void log_is_silent(actors::search_end end = actors::search_end::decided,
+                     std::error_code reason = {}) {
+    ASSERT_TRUE(look) << "nothing is looked for";
+    log_holds(std::vector<std::optional<std::int64_t>>(look->targets.size()), end, reason);
+  }
+  /// "epoch.sequence from" of each target, then the fence.
+  [[nodiscard]] std::string looked_for() const {
+    if (!look) return "";
+    std::string text;
+    for (const actors::log_target& each : look->targets)
+      text += std::to_string(each.stamp.epoch.value) + "." + std::to_string(each.stamp.base.value) +
+              " ";
+    text += "from " + std::to_string(look->from.value);
+    if (look->fence)
+      text += " to " + std::to_string(look->fence->stamp.epoch.value) + "." +
+              std::to_string(look->fence->stamp.base.value) + "@" +
+              std::to_string(look->fence->at.value);
+    return text;
+  }
   void close(actors::close_command* command = nullptr) { core->close(command), turn(); }
   /// Closes, and loses what is in flight; everything must be answered and paid back then.
   void end() {
@@ -329,6 +388,10 @@ class partition_bench : public actors::partition_effects {
       [](const actors::failure_case&) { return failure_verdict::use_policy; };
   int ids_asked = 0;  ///< since the last grant
   int refreshes = 0;
+  std::optional<actors::log_question> look;  ///< not answered yet
+  int looks = 0;
+  std::vector<std::uint64_t> forgotten_tickets;
+  std::map<int, std::uint64_t> tickets;  ///< of the records that ended unknown; the last of each
   bool is_ready = false;
   std::size_t not_cancelled = 0;           ///< of the last cancel()
   std::string last_detail;                 ///< of the last failure
@@ -350,6 +413,8 @@ class partition_bench : public actors::partition_effects {
     if (facts.fate == fate::unknown && done.first_ticket == 0) {
       done.first_ticket = next_ticket_;
       next_ticket_ += done.count();
+      std::uint64_t own = done.first_ticket;
+      for (const int number : numbers_in(done)) tickets[number] = own++;
     }
     details.push_back(last_detail = facts.detail);
     for (std::size_t i = 0; i < done.count(); ++i) {
@@ -365,6 +430,8 @@ class partition_bench : public actors::partition_effects {
     if (sent.first_ticket == 0) {
       sent.first_ticket = next_ticket_;
       next_ticket_ += sent.count();
+      std::uint64_t own = sent.first_ticket;
+      for (const int number : numbers_in(sent)) tickets[number] = own++;
     }
     for (const actors::completion_entry& each : told) tell(sent, each, name_of(facts));
   }
@@ -436,6 +503,29 @@ class partition_bench : public actors::partition_effects {
   }
   void verdict_was_impossible() override { ++impossible_verdicts; }
   void contradicted() override { ++contradictions; }
+  void look_into_log(const actors::log_question& question) override {
+    ++looks;
+    look = question;
+  }
+  void settled(actors::settle_command& command, const actors::ticket_answer& answer) override {
+    auto& run = static_cast<settle_run&>(command);
+    EXPECT_EQ(run.verdict, "") << "a second verdict";
+    switch (answer.state) {
+      case actors::ticket_state::delivered:
+        run.verdict = "delivered@" + (answer.at.known() ? std::to_string(answer.at.value) : "?");
+        break;
+      case actors::ticket_state::never_written:
+        run.verdict = "never_written";
+        break;
+      default:
+        run.verdict = "undecidable " + name_of(answer.reason);
+        break;
+    }
+  }
+  void batch_settled(const actors::unknown_batch& batch) override {
+    note("settled " + std::to_string(batch.first_ticket));
+  }
+  void tickets_forgotten(std::uint64_t first) override { forgotten_tickets.push_back(first); }
   [[nodiscard]] std::chrono::milliseconds wall_clock() const override {
     return std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()) + 20000h;
   }
@@ -448,6 +538,7 @@ class partition_bench : public actors::partition_effects {
   std::vector<actors::batch*> in_flight_;
   std::vector<std::unique_ptr<recovery_run>> recoveries_;
   std::vector<std::unique_ptr<flush_run>> flushes_;
+  std::vector<std::unique_ptr<settle_run>> settles_;
   int next_number_ = 0;
 
  private:
