@@ -112,6 +112,8 @@ const char* name_of(partition_state state) noexcept {
       return "halted";
     case partition_state::fencing:
       return "fencing";
+    case partition_state::settling:
+      return "settling";
     case partition_state::closing:
       return "closing";
   }
@@ -129,6 +131,22 @@ std::string outcome_event(drive_time at, std::string_view name, const outcome& a
   else
     put(json, *answer.failure());
   if (resubmitted) json["resubmitted"] = true;
+  return line_of(json);
+}
+
+std::string settled_event(drive_time at, std::string_view name, const settlement& verdict) {
+  ordered_json json = event_of(at, "settled");
+  json["name"] = name;
+  if (const delivered* found = verdict.delivery()) {
+    json["verdict"] = "delivered";
+    json["partition"] = found->partition.value;
+    json["offset"] = found->offset ? ordered_json(found->offset->value) : ordered_json(nullptr);
+  } else if (const undecidable* open = verdict.undecided()) {
+    json["verdict"] = "undecidable";
+    json["reason"] = code_or_null(open->reason);
+  } else {
+    json["verdict"] = "never_written";
+  }
   return line_of(json);
 }
 

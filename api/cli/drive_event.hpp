@@ -6,6 +6,7 @@
 #include <partita/control.hpp>
 #include <partita/ids.hpp>
 #include <partita/outcome.hpp>
+#include <partita/settlement.hpp>
 #include <partita/status.hpp>
 
 #include <chrono>
@@ -36,6 +37,9 @@ struct drive_counts {
 /// {"event":"outcome","name":"A","t_ms":12.3,"outcome":"delivered","partition":0,"offset":5}
 [[nodiscard]] std::string outcome_event(drive_time at, std::string_view name, const outcome& answer,
                                         bool resubmitted);
+/// {"event":"settled","t_ms":12.3,"name":"A","verdict":"delivered","partition":0,"offset":5}
+[[nodiscard]] std::string settled_event(drive_time at, std::string_view name,
+                                        const settlement& verdict);
 [[nodiscard]] std::string flushed_event(drive_time at, const drive_place& place,
                                         const tally& counts);
 [[nodiscard]] std::string returned_event(drive_time at, const drive_place& place,

@@ -124,7 +124,7 @@ void drive_run::carry_out(drive_command& command) {
     case drive_action::cancel:
       return cancel(command);
     case drive_action::settle:
-      return complain(command, "not available yet");
+      return settle(command);
     case drive_action::await:
       return await_record(command);
     case drive_action::flush:
@@ -200,6 +200,17 @@ void drive_run::cancel(const drive_command& command) {
   if (records_.is_answered(*at)) return complain(command, "answered before: nothing was changed");
   if (!handle) return complain(command, "a record of a batch can not be cancelled alone");
   if (!producer_->cancel(handle)) complain(command, "cancelled before: nothing was changed");
+}
+
+void drive_run::settle(const drive_command& command) {
+  const auto at = records_.find(command.name);
+  if (!at) return complain(command, "no record has the name " + command.name);
+  const std::optional<ticket> which = records_.ticket_of(*at);
+  if (!which) return complain(command, "its fate is not unknown: nothing to settle");
+  follow(producer_->settle(*which), command,
+         [this, name = command.name](const settlement& verdict) {
+           tell([&](drive_time now) { return settled_event(now, name, verdict); });
+         });
 }
 
 void drive_run::flush(const drive_command& command) {

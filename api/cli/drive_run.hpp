@@ -51,6 +51,7 @@ class drive_run {
   detached produce_one(driven_records::position at);
   void produce_batch(drive_command& command);
   void cancel(const drive_command& command);
+  void settle(const drive_command& command);
   void flush(const drive_command& command);
   void pause(const drive_command& command);
   void resume(const drive_command& command);

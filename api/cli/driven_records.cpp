@@ -53,6 +53,13 @@ void driven_records::answered(position at, const outcome& answer) {
   }
 }
 
+std::optional<ticket> driven_records::ticket_of(position at) const {
+  std::lock_guard lock(mutex_);
+  const std::optional<failed>& failure = entries_[at].failure;
+  if (!failure || failure->fate != fate::unknown) return std::nullopt;
+  return failure->ticket;
+}
+
 bool driven_records::is_answered(position at) const {
   std::lock_guard lock(mutex_);
   return entries_[at].answered;

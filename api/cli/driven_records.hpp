@@ -40,6 +40,8 @@ class driven_records {
 
   void answered(position at, const outcome& answer);
   [[nodiscard]] bool is_answered(position at) const;
+  /// Of a record whose last answer was `unknown`.
+  [[nodiscard]] std::optional<ticket> ticket_of(position at) const;
   [[nodiscard]] std::string name(position at) const;
   /// Stable: entries never move. Its content is gone once it was delivered.
   [[nodiscard]] const named_record& record(position at) const;
