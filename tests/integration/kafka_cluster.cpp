@@ -1,6 +1,7 @@
 #include "integration/kafka_cluster.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -85,6 +86,22 @@ void kafka_cluster::create_topic(const std::string& name, int partitions, int re
                           std::to_string(replicas);
   for (const std::string& config : configs) arguments += " --config " + shell_quoted(config);
   control(arguments);
+  for (int id = 1; id <= options_.brokers; ++id) await_leaders(id, name, partitions);
+}
+
+/// Kafka answers the creation before every broker has heard of the topic. librdkafka fails records
+/// for good when a broker that has not answers a later refresh.
+void kafka_cluster::await_leaders(int id, const std::string& topic, int partitions) {
+  const std::string listing =
+      "timeout 60 kcat -L -X log_level=0 -b 127.0.0.1:" + std::to_string(port(id)) + " -t " +
+      shell_quoted(topic) + " 2>/dev/null | grep -c ', leader [1-9]'";
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(120);
+  while (first_line(run_command(listing).output) != std::to_string(partitions)) {
+    if (std::chrono::steady_clock::now() < end) continue;
+    std::fprintf(stderr, "kafka_cluster: broker %d does not learn of topic %s\n", id,
+                 topic.c_str());
+    std::abort();
+  }
 }
 
 void kafka_cluster::delete_topic(const std::string& name) {

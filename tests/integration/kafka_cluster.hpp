@@ -2,11 +2,9 @@
 //
 // Invariants
 // 1. A constructed cluster answers on all its brokers; they end, and what they wrote is deleted,
-// with
-//    the object, or with this process if it dies first.
+//    with the object, or with this process if it dies first.
 // 2. Where Kafka can not run (no java, no kcat, nothing in the cache and no way to fetch it), the
-// caller
-//    learns why before anything starts.
+//    caller learns why before anything starts.
 // Threads: one at a time.
 #pragma once
 
@@ -54,13 +52,13 @@ class kafka_cluster {
   std::uint16_t proxied_port(int id) const { return static_cast<std::uint16_t>(port(id) + 20); }
   std::uint16_t proxy_port(int id) const { return static_cast<std::uint16_t>(port(id) + 30); }
 
-  /// `configs` as "key=value" of Kafka's topic configuration.
+  /// Returns when every broker knows it and its leaders. `configs` as "key=value" of Kafka's topic
+  /// configuration.
   void create_topic(const std::string& name, int partitions, int replicas,
                     const std::vector<std::string>& configs = {});
   void delete_topic(const std::string& name);
 
-  // Brokers are numbered from 1. Each call returns when it is done: the process is gone, or
-  // answers.
+  // Brokers are numbered from 1. Each call returns when it is done: the process is gone or answers.
   void kill_broker(int id);
   void stop_broker(int id);
   void restart_broker(int id);
@@ -75,6 +73,8 @@ class kafka_cluster {
   std::string control(const std::string& arguments);
 
  private:
+  void await_leaders(int id, const std::string& topic, int partitions);
+
   const kafka_options options_;
   const std::string directory_;
   std::string bootstrap_;

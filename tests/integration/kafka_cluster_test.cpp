@@ -26,11 +26,16 @@ std::string kcat(const kafka_cluster& cluster, const std::string& arguments) {
   return result.output;
 }
 
+void produce(const kafka_cluster& cluster, const std::string& lines) {
+  const command_result result =
+      run_command(lines + " | kcat -P -b " + cluster.bootstrap() + " -t letters -K :");
+  EXPECT_EQ(result.exit_code, 0) << lines << "\n" << result.output;
+}
+
 TEST(KafkaCluster, ServesForeignClientsAndSurvivesTheDeathOfABroker) {
   kafka_cluster cluster({.version = version_under_test(), .brokers = 3});
   cluster.create_topic("letters", 6, 3);
-  run_command("seq 1 500 | sed 's/.*/key-&:value-&/' | kcat -P -b " + cluster.bootstrap() +
-              " -t letters -K :");
+  produce(cluster, "seq 1 500 | sed 's/.*/key-&:value-&/'");
 
   EXPECT_EQ(line_count(kcat(cluster, "-C -t letters -e -q")), 500);
   const std::string consumed = cluster.console_consume("letters", 500);
@@ -38,7 +43,7 @@ TEST(KafkaCluster, ServesForeignClientsAndSurvivesTheDeathOfABroker) {
   EXPECT_NE(consumed.find("value-500\n"), std::string::npos);
 
   cluster.kill_broker(2);
-  run_command("echo key-501:value-501 | kcat -P -b " + cluster.bootstrap() + " -t letters -K :");
+  produce(cluster, "echo key-501:value-501");
   EXPECT_EQ(line_count(kcat(cluster, "-C -t letters -e -q")), 501);
 
   cluster.restart_broker(2);
