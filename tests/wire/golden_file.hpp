@@ -12,7 +12,8 @@
 namespace partita::wire {
 
 inline std::vector<std::vector<std::string>> golden_lines(const std::string& name) {
-  const auto path = std::filesystem::path(__FILE__).parent_path() / "golden" / (name + ".hex");
+  const auto path =
+      std::filesystem::path(PARTITA_SOURCE_DIR) / "tests/wire/golden" / (name + ".hex");
   std::ifstream file(path);
   EXPECT_TRUE(file) << path;
   std::vector<std::vector<std::string>> lines;
