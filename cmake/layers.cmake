@@ -8,6 +8,10 @@ function(partita_layer name)
   add_library(${name} OBJECT ${layer_SOURCES})
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX
     UNITY_BUILD ${PARTITA_UNITY} UNITY_BUILD_BATCH_SIZE 12)
+  if(PARTITA_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # It takes every piece but the first for a header.
+    target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
+  endif()
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/api)
   target_link_libraries(${name} PUBLIC Threads::Threads ${layer_LIBRARIES} PRIVATE partita_flags)
 endfunction()
