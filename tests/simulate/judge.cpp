@@ -87,7 +87,7 @@ void judge::read_logs() {
 }
 
 // Which records recover(resubmit) sent again is told by where they were delivered: ascending, and
-// all of them produced before the recovery.
+// all of them produced before the recovery. What turned out to be in the log keeps its place there.
 void judge::check_resubmissions(account& at) {
   for (const resubmission& again : at.whose->resubmissions()) {
     std::optional<std::uint64_t> last;
@@ -121,7 +121,8 @@ void judge::check_resubmissions(account& at) {
       if (!found->from_callback && last && found->order < *last)
         add(6, "int-send-skip", *at.whose, found->order,
             "resubmitted behind record " + text_of(static_cast<std::int64_t>(*last)));
-      if (!found->from_callback) last = found->order;
+      const bool was_there = success->offset->value < again.log_before;
+      if (!found->from_callback && !was_there) last = found->order;
     }
   }
 }

@@ -272,14 +272,14 @@ void subject::recover(place where, recovery how, bool duplicates) {
   ++seen_.recoveries;
   recover_options options;
   options.allow_duplicates = duplicates;
+  const auto log = world_.cluster().view(topic_name(where.first), where.second);
+  const resubmission asked{where, before, log ? log->log_end.value : 0, duplicates, {}};
   producer_->recover(topic_name(where.first), where.second, how, options)
-      .then([this, where, before, duplicates](const recovery_report& report) {
-        reported(where, before, duplicates, report);
-      });
+      .then([this, asked](const recovery_report& report) { reported(asked, report); });
 }
 
-void subject::reported(place where, std::uint64_t before, bool duplicates,
-                       const recovery_report& report) {
+void subject::reported(resubmission asked, const recovery_report& report) {
+  const place where = asked.where;
   --halts_[where].recovering;
   --recoveries_open_;
   seen_.resubmitted += report.resubmitted.size();
@@ -287,8 +287,8 @@ void subject::reported(place where, std::uint64_t before, bool duplicates,
   if (trace_)
     for (const resubmitted_record& each : report.resubmitted)
       trace_("  resubmitted: " + text_of(each.answer));
-  if (!report.resubmitted.empty())
-    resubmissions_.push_back({where, before, duplicates, report.resubmitted});
+  asked.records = report.resubmitted;
+  if (!report.resubmitted.empty()) resubmissions_.push_back(std::move(asked));
   std::vector<std::uint64_t> orders;
   for (const taken_record& each : report.taken) {
     const auto named = named_by(each.record.value.value_or(""));

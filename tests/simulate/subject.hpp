@@ -55,7 +55,8 @@ struct record_life {
 /// The records that recover(resubmit) sent again, in order.
 struct resubmission {
   place where;
-  std::uint64_t before = 0;  ///< concerns records produced before this one
+  std::uint64_t before = 0;     ///< concerns records produced before this one
+  std::int64_t log_before = 0;  ///< what lies below this offset was there when it was asked for
   bool duplicates_allowed = false;
   std::vector<resubmitted_record> records;
 };
@@ -133,7 +134,7 @@ class subject {
   [[nodiscard]] record view_of(const record_life& one, const wish& what) const;
   void note_answer(record_life& one, const outcome& answer);
   void misbehave(const record_life& one);
-  void reported(place where, std::uint64_t before, bool duplicates, const recovery_report& report);
+  void reported(resubmission asked, const recovery_report& report);
   void check_hand_back(place where, const std::vector<std::uint64_t>& orders, const char* by);
 
   void note(const record_life& one, const std::string& what) const;
