@@ -235,6 +235,13 @@ recovery_report stage::recover(recovery how, partition_id partition, recover_opt
   return report;
 }
 
+recovery_report stage::recover_key(std::string_view key, recovery how, partition_id partition) {
+  note("recover p" + std::to_string(partition.value) + " " + std::string(key));
+  recovery_report report = get(producer().recover("t", partition, key, how));
+  replace_answers(report, partition);
+  return report;
+}
+
 // A resubmission is a new submission of the same record: what it was told last counts for the log.
 void stage::replace_answers(const recovery_report& report, partition_id partition) {
   const std::lock_guard hold(lock_);

@@ -128,6 +128,7 @@ class stage : private attempt_script {
   void release_outcomes();
   void on_answer(const std::string& name, std::function<void(const outcome&)> then);
   recovery_report recover(recovery how, partition_id partition = 0, recover_options options = {});
+  recovery_report recover_key(std::string_view key, recovery how, partition_id partition = 0);
   close_report close(std::chrono::milliseconds deadline);
   tally flush();
   void pause(partition_id partition = 0, pause_mode mode = pause_mode::hold);
@@ -191,6 +192,8 @@ class stage : private attempt_script {
   void expect_contradiction() { contradiction_allowed_ = true; }
   /// For rows whose frames lie in a frozen broker's socket while their partition halts.
   void late_frames_allowed() { halts_watched_ = false; }
+  /// For rows whose halts end, or never begin, by what the application decides itself.
+  void halts_are_its_own() { halts_watched_ = false; }
   /// For rows in which a log loses or gains records by the broker's fault.
   void log_may_differ() { log_checked_ = false; }
   /// For rows whose log may hold several copies of a doubtful record (allow_duplicates, no dedup).
