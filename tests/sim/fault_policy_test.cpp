@@ -91,6 +91,34 @@ SCENARIO(fault_core, core_26_halt_by_key_b) {
   EXPECT_EQ(s.status().state, partition_state::normal);
 }
 
+void ord_11(stage& s, const char* script, bool duplicates, const char* log) {
+  hold(s);
+  s.set().max_in_flight = 1;  // B is not under way with A
+  s.set().request_timeout = 1s;
+  s.set().delivery_timeout = 20s;
+  produce_how how;
+  how.options.delivery_timeout = 3s;
+  s.broker(script);
+  s.produce("A", how);
+  s.produce("B");
+  s.await("A");
+  if (s.letter("A") == "D") return;  // its log was read
+  s.rule();
+  if (duplicates) s.copies_allowed();
+  static_cast<void>(s.recover(recovery::resubmit, 0, {.allow_duplicates = duplicates}));
+  s.right("B=D");
+  s.right(log);
+}
+SCENARIO_TIMED(fault_ord, ord_11_recover_with_unknown_head_a) {
+  ord_11(s, "A#1 +>cut, A#n ->19", false, "log=A B");
+}
+SCENARIO_TIMED(fault_ord, ord_11_recover_with_unknown_head_b) {
+  ord_11(s, "A#1 ->cut, A#n ->19", false, "log=A B");
+}
+SCENARIO_TIMED(fault_ord, ord_11_recover_with_unknown_head_c) {
+  ord_11(s, "A#1 +>cut, A#n ->19", true, "log=A B|A A B");
+}
+
 SCENARIO(fault_ord, ord_12_fail_following) {
   s.set().on_failure = failure_policy::fail_following;
   s.set().max_in_flight = 1;
