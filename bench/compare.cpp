@@ -40,8 +40,9 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return all;
 }
 
-/// Starts a program whose stdout comes through a pipe.
-pid_t start(std::vector<std::string> words, int& from_child, const std::string& preload = {}) {
+/// Starts a program whose stdout comes through a pipe; it is ended after so many seconds, if any.
+pid_t start(std::vector<std::string> words, int& from_child, const std::string& preload = {},
+            unsigned limit = 0) {
   int ends[2];
   if (::pipe(ends) != 0) return -1;
   const pid_t child = ::fork();
@@ -50,6 +51,7 @@ pid_t start(std::vector<std::string> words, int& from_child, const std::string& 
     ::close(ends[0]);
     ::close(ends[1]);
     if (!preload.empty()) ::setenv("LD_PRELOAD", preload.c_str(), 1);
+    ::alarm(limit);
     ::execvp(words[0].c_str(), pointers(words).data());
     std::perror(words[0].c_str());
     ::_exit(127);
@@ -63,7 +65,8 @@ pid_t start(std::vector<std::string> words, int& from_child, const std::string& 
 finished run(const std::vector<std::string>& words, const std::string& preload = {}) {
   finished result;
   int from_child = -1;
-  const pid_t child = start(words, from_child, preload);
+  // librdkafka 2.0.2 was seen to leave a record in its queue for ever, with linger.ms=0.
+  const pid_t child = start(words, from_child, preload, 120);
   if (child < 0) return result;
   char piece[4096];
   for (ssize_t got; (got = ::read(from_child, piece, sizeof piece)) > 0;)
