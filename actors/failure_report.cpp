@@ -12,8 +12,7 @@ std::size_t failure_report::count() const noexcept {
   return what_.failed == nullptr ? 1 : what_.failed->count();
 }
 
-void failure_report::read(const batch& from, std::uint64_t behind,
-                          const std::function<void(const record&)>& visit) const {
+void failure_report::read(const batch& from, std::uint64_t behind, record_visitor visit) const {
   from.read_records([&](std::size_t index, const record& one) {
     if (from.ordinal_of(index) < behind) return;
     record named = one;
@@ -23,7 +22,7 @@ void failure_report::read(const batch& from, std::uint64_t behind,
   });
 }
 
-void failure_report::for_each(const std::function<void(const record&)>& visit) const {
+void failure_report::for_each(record_visitor visit) const {
   if (what_.failed != nullptr) return read(*what_.failed, 0, visit);
   record one;
   std::vector<header> headers;
@@ -40,7 +39,7 @@ std::size_t failure_report::behind_count() const noexcept {
   return count;
 }
 
-void failure_report::for_each_behind(const std::function<void(const record&)>& visit) const {
+void failure_report::for_each_behind(record_visitor visit) const {
   for (const batch* each : what_.behind) read(*each, what_.ordinal + 1, visit);
 }
 

@@ -8,8 +8,6 @@
 
 #include <partita/failure_handler.hpp>
 
-#include <functional>
-
 namespace partita::actors {
 
 class failure_report final : public failure_view {
@@ -19,13 +17,12 @@ class failure_report final : public failure_view {
 
   [[nodiscard]] const failed& failure() const noexcept override { return told_; }
   [[nodiscard]] std::size_t count() const noexcept override;
-  void for_each(const std::function<void(const record&)>& visit) const override;
+  void for_each(record_visitor visit) const override;
   [[nodiscard]] std::size_t behind_count() const noexcept override;
-  void for_each_behind(const std::function<void(const record&)>& visit) const override;
+  void for_each_behind(record_visitor visit) const override;
 
  private:
-  void read(const batch& from, std::uint64_t behind,
-            const std::function<void(const record&)>& visit) const;
+  void read(const batch& from, std::uint64_t behind, record_visitor visit) const;
 
   const failure_case& what_;
   const failed& told_;

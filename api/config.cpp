@@ -3,7 +3,9 @@
 #include "api/config_keys.hpp"
 #include "wire/compression.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <string>
 
 namespace partita {
 namespace {
@@ -132,6 +134,14 @@ std::optional<int> effective_compression_level(const producer_config& config) no
       break;
   }
   return std::nullopt;
+}
+
+topic_config& topic_configs::operator[](std::string_view name) {
+  const auto at = std::lower_bound(
+      all_.begin(), all_.end(), name,
+      [](const value_type& each, std::string_view key) { return each.first < key; });
+  if (at != all_.end() && at->first == name) return at->second;
+  return all_.insert(at, {std::string(name), {}})->second;
 }
 
 }  // namespace partita

@@ -91,7 +91,7 @@ struct debug_key {
 /// Policies by topic, "name:policy" separated by commas. Names can't hold either character.
 struct topic_policies_key {
   static parse_result parse(producer_config& config, std::string_view text) {
-    std::map<std::string, topic_config> topics;
+    topic_configs topics;
     for (const std::string_view part : split(text, ',')) {
       const std::string_view each = trimmed(part);
       if (each.empty()) continue;
@@ -103,7 +103,7 @@ struct topic_policies_key {
             return equal_ignoring_case(word.name, trimmed(each.substr(colon + 1)));
           });
       if (found == std::end(policy_words)) return parse_result::malformed;
-      topics[std::string(name)].on_failure = found->value;
+      topics[name].on_failure = found->value;
     }
     config.topics = std::move(topics);
     return parse_result::ok;

@@ -75,27 +75,15 @@ std::uint64_t event_queue::lost() const noexcept {
 
 }  // namespace detail
 
-event_stream::event_stream(std::shared_ptr<detail::event_queue> queue) noexcept
-    : queue_(std::move(queue)) {}
-event_stream::event_stream(event_stream&&) noexcept = default;
-
-event_stream& event_stream::operator=(event_stream&& other) noexcept {
-  if (this != &other) {
-    leave();
-    queue_ = std::move(other.queue_);
-  }
-  return *this;
+/// The partitions let go of the queue with their next event.
+event_stream::~event_stream() {
+  if (reader_ == nullptr) return;
+  reader_->queue->end();
+  delete reader_;
 }
 
-event_stream::~event_stream() { leave(); }
+operation<std::optional<partition_event>> event_stream::next() { return reader_->queue->next(); }
 
-/// The partitions let go of it with their next event.
-void event_stream::leave() noexcept {
-  if (queue_ != nullptr) queue_->end();
-}
-
-operation<std::optional<partition_event>> event_stream::next() { return queue_->next(); }
-
-std::uint64_t event_stream::lost() const noexcept { return queue_->lost(); }
+std::uint64_t event_stream::lost() const noexcept { return reader_->queue->lost(); }
 
 }  // namespace partita

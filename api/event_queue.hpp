@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
 
@@ -40,6 +41,12 @@ class event_queue final : public actors::partition_event_sink {
   next_state* waiting_ = nullptr;
   std::uint64_t lost_ = 0;
   bool ended_ = false;
+};
+
+/// What an event_stream owns. (<memory> would cost each user of <partita/producer.hpp> compile
+/// time.)
+struct event_reader {
+  std::shared_ptr<event_queue> queue;
 };
 
 }  // namespace partita::detail

@@ -79,7 +79,7 @@ actors::partition_settings partition_settings_of(const producer_config& config) 
   if (config.retries < settings.attempts_max) settings.attempts_max = config.retries + 1;
   settings.on_failure = config.on_failure;
   settings.while_halted = config.while_halted;
-  settings.has_failure_handler = config.failure_handler != nullptr;
+  settings.has_failure_handler = static_cast<bool>(config.failure_handler);
   settings.kept_bytes_max = config.buffer_memory_bytes / kept_share;
   settings.state_horizon = config.state_horizon;
   settings.new_producer_id_on_bump = config.new_producer_id_instead_of_bump;

@@ -236,7 +236,7 @@ event_stream producer_body::events(std::size_t capacity) {
   PARTITA_EXPECTS(capacity > 0);
   auto queue = std::make_shared<event_queue>(capacity);
   shared_.events.add(queue);
-  return event_stream(queue);
+  return event_stream(new event_reader{std::move(queue)});
 }
 
 }  // namespace partita::detail

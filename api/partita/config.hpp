@@ -23,10 +23,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace partita {
 
@@ -70,6 +71,24 @@ struct topic_config {
   std::optional<failure_policy> on_failure{};  ///< absent: the producer's
 };
 
+/// Topics that differ, in the order of their names: `config.topics["orders"].on_failure = ...`.
+/// (std::map would be felt in the compile time of all who include this.)
+class topic_configs {
+ public:
+  using value_type = std::pair<std::string, topic_config>;
+  using const_iterator = std::vector<value_type>::const_iterator;
+
+  /// Adds the topic if it is not there. The reference is valid until the next one is added.
+  topic_config& operator[](std::string_view name);
+  [[nodiscard]] const_iterator begin() const noexcept { return all_.begin(); }
+  [[nodiscard]] const_iterator end() const noexcept { return all_.end(); }
+  [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
+  [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
+
+ private:
+  std::vector<value_type> all_;
+};
+
 struct producer_config {
   using milliseconds = std::chrono::milliseconds;
 
@@ -92,7 +111,7 @@ struct producer_config {
   /// A partition that gives up a batch takes a new producer id instead of the next epoch.
   bool new_producer_id_instead_of_bump = false;
   partita::while_halted while_halted = partita::while_halted::refuse;
-  std::map<std::string, topic_config> topics{};  ///< by name, where they differ
+  topic_configs topics{};  ///< where they differ
   /// Decides failure by failure (<partita/failure_handler.hpp>). Null: on_failure alone decides.
   partita::failure_handler failure_handler{};
   /// How long settle() can be asked for a record of unknown fate, and for how many of a partition.

@@ -15,20 +15,24 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
+#include <utility>
 
 namespace partita {
 
 namespace detail {
-class event_queue;
+struct event_reader;
 }
 
 class event_stream {
  public:
-  explicit event_stream(std::shared_ptr<detail::event_queue> queue) noexcept;
-  event_stream(event_stream&&) noexcept;
-  event_stream& operator=(event_stream&&) noexcept;
+  /// By producer::events(). Owns the reader.
+  explicit event_stream(detail::event_reader* reader) noexcept : reader_(reader) {}
+  event_stream(event_stream&& other) noexcept : reader_(std::exchange(other.reader_, nullptr)) {}
+  event_stream& operator=(event_stream other) noexcept {
+    std::swap(reader_, other.reader_);
+    return *this;
+  }
   ~event_stream();
 
   /// The next event; none: the producer is gone. One call at a time.
@@ -37,9 +41,7 @@ class event_stream {
   [[nodiscard]] std::uint64_t lost() const noexcept;
 
  private:
-  void leave() noexcept;
-
-  std::shared_ptr<detail::event_queue> queue_;
+  detail::event_reader* reader_;
 };
 
 }  // namespace partita
