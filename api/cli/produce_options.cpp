@@ -18,7 +18,8 @@ constexpr const char* footer = R"(Input
 
 Exit code
   0 all delivered   2 some not written   3 some unknown: a second run may duplicate them
-  4 a partition is halted   5 not authorised   6 cluster unreachable   1 usage, configuration, input
+  4 a partition or a key is halted   5 not authorised   6 cluster unreachable
+  1 usage, configuration, input
   130 interrupted: the first Ctrl-C flushes what was read, the second leaves at once
 
 Examples
