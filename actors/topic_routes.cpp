@@ -1,6 +1,7 @@
 #include "actors/topic_routes.hpp"
 
 #include "actors/growth_drain.hpp"
+#include "actors/named_wait.hpp"
 #include "actors/tracked_record.hpp"
 #include "wire/varints.hpp"
 
@@ -216,7 +217,7 @@ struct waiting_end {
 waiting_end end_of(const record_node& node, duration waiting_max) noexcept {
   const auto* tracked = node.tracked() ? static_cast<const tracked_record*>(node.target) : nullptr;
   if (tracked != nullptr && tracked->admission_timeout())
-    waiting_max = *tracked->admission_timeout();
+    waiting_max = wait_of(*tracked->admission_timeout());
   const duration own = node.own_timeout();
   if (own.count() != 0 && own < waiting_max) return {admitted(node) + own, true};
   return {admitted(node) + waiting_max, false};

@@ -1,5 +1,7 @@
 #include "api/admission_line.hpp"
 
+#include "actors/named_wait.hpp"
+
 #include <partita/contract.hpp>
 
 #include <utility>
@@ -43,7 +45,7 @@ bool admission_line::take_or_wait(std::uint64_t bytes, admission_waiter& waiter,
   {
     // Lined up before it asks, so that a grant on another thread finds it in the line.
     std::lock_guard lock(mutex_);
-    waiter.deadline_ = clock_.now() + (wait_max ? actors::duration(*wait_max) : wait_max_);
+    waiter.deadline_ = clock_.now() + (wait_max ? actors::wait_of(*wait_max) : wait_max_);
     waiter.place_ = line_.emplace(waiter.deadline_, &waiter);
   }
   switch (room_.take_or_wait(bytes, waiter)) {

@@ -1,6 +1,7 @@
 #include "api/closing.hpp"
 
 #include "actors/metadata_actor.hpp"
+#include "actors/named_wait.hpp"
 #include "actors/partition_actor.hpp"
 #include "api/producer_body.hpp"
 
@@ -52,7 +53,7 @@ closing::~closing() { state_->release(); }
 void closing::begin(std::chrono::milliseconds deadline) {
   body_.shut_gate();
   actors::lane& home = body_.runtime().lane_at(0);
-  const actors::instant at = body_.now() + deadline;
+  const actors::instant at = body_.now() + actors::wait_of(deadline);
   home.post([this, &home, at] {
     if (!done()) home.arm(timer_, at);
   });

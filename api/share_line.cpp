@@ -1,5 +1,6 @@
 #include "api/share_line.hpp"
 
+#include "actors/named_wait.hpp"
 #include "actors/partition_actor.hpp"
 
 #include <partita/contract.hpp>
@@ -69,7 +70,7 @@ void share_line::wait(const actors::partition_actor& to, share_waiter& waiter,
   bool refused = false;
   {
     const std::lock_guard lock(mutex_);
-    waiter.deadline_ = clock_.now() + (wait_max ? actors::duration(*wait_max) : wait_max_);
+    waiter.deadline_ = clock_.now() + (wait_max ? actors::wait_of(*wait_max) : wait_max_);
     waiter.number_ = next_number_++;
     refused = closed_;
     if (!refused) {
