@@ -2,6 +2,7 @@
 
 #include "actors/control_command.hpp"
 #include "actors/tracked_record.hpp"
+#include "api/operation_reply.hpp"
 #include "api/producer_body.hpp"
 #include "api/producer_environment.hpp"
 
@@ -13,40 +14,22 @@
 namespace partita {
 namespace {
 
-/// Completes an operation by the answer of one partition; unanswered it says "no".
+/// What the answer of one partition means; an error means "no".
 template <class T, class Answer>
-class operation_reply final : public actors::control_reply {
- public:
-  explicit operation_reply(detail::operation_state<T>& state) : state_(&state) { state_->retain(); }
-  ~operation_reply() override {
-    if (!answered_) finish(T{});
-    state_->release();
-  }
-  void complete(actors::control_answer answer) noexcept override {
-    auto* good = std::get_if<Answer>(&answer);
-    if constexpr (std::is_same_v<T, bool>)
-      finish(good != nullptr);
-    else
-      finish(good != nullptr ? std::move(*good) : T{});
-  }
-
- private:
-  void finish(T value) noexcept {
-    answered_ = true;
-    state_->result.emplace(std::move(value));
-    state_->open();
-  }
-
-  detail::operation_state<T>* state_;
-  bool answered_ = false;
-};
+T answer_or_nothing(actors::control_answer& answer) {
+  auto* good = std::get_if<Answer>(&answer);
+  if constexpr (std::is_same_v<T, bool>)
+    return good != nullptr;
+  else
+    return good != nullptr ? std::move(*good) : T{};
+}
 
 template <class T, class Answer>
 operation<T> ask(detail::producer_body& body, std::string_view topic, partition_id partition,
                  actors::control_request request) {
   auto* state = new detail::operation_state<T>;
   operation<T> result(*state);
-  auto reply = std::make_unique<operation_reply<T, Answer>>(*state);
+  auto reply = std::make_unique<detail::operation_reply<T>>(*state, &answer_or_nothing<T, Answer>);
   body.control(topic, partition,
                std::make_unique<actors::control_command>(std::move(request), std::move(reply)));
   return result;
