@@ -20,9 +20,6 @@ constexpr std::int16_t list_offsets_with_epoch = 4;
 constexpr std::int16_t fetch_with_epoch = 9;
 constexpr std::int16_t fetch_by_topic_id = 13;
 
-/// To a request of this replica a leader tells the end of its log instead of the high watermark.
-constexpr std::int32_t debugging_replica = -2;
-
 constexpr std::int32_t fetch_bytes = 1 << 20;
 
 duration wait_before_next(int waits) {
@@ -72,7 +69,7 @@ bool log_inquiry::ask_for_offset(connection& at, std::uint64_t cookie,
   const auto version = at.version_of(wire::api_key::list_offsets);
   if (!version || *version < list_offsets_with_epoch) return false;
   wire::list_offsets_request request;
-  if (wanted.log_end) request.replica_id = debugging_replica;
+  if (wanted.log_end) request.replica_id = wire::debugging_replica;
   request.topics.push_back(
       {place_.topic, {{place_.partition, search_.question().epoch, wanted.timestamp}}});
   return at.request(request, cookie);

@@ -90,9 +90,8 @@ wire::list_offsets_response answer(cluster_state& state, const call& call,
       part.error_code = found.code;
       if (found.code != broker_errc::none) continue;
       auto place = find_offset(*found.partition, asked.timestamp, request.isolation_level != 0);
-      // The debugging replica sees the leader's own end, beyond the high watermark.
-      constexpr std::int32_t debugging_replica = -2;
-      if (request.replica_id.value == debugging_replica && asked.timestamp == wire::latest_offset)
+      if (request.replica_id.value == wire::debugging_replica &&
+          asked.timestamp == wire::latest_offset)
         place.offset = found.partition->log().end();
       part.timestamp = place.timestamp;
       part.offset = place.offset;

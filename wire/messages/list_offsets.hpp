@@ -11,6 +11,9 @@ struct list_offsets_response;
 inline constexpr std::int64_t latest_offset = -1;
 inline constexpr std::int64_t earliest_offset = -2;
 
+/// As a replica id: a leader tells it the end of its own log instead of the high watermark.
+inline constexpr std::int32_t debugging_replica = -2;
+
 struct list_offsets_request {
   static constexpr api_key key = api_key::list_offsets;
   static constexpr version_range versions{1, 11};
