@@ -42,8 +42,6 @@ class control_channel final : private connection_events {
   /// Ends the connection; who waits is told.
   void stop(std::error_code why);
 
-  [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.size(); }
-
  private:
   static constexpr std::size_t in_flight_max = 16;
 

@@ -207,7 +207,8 @@ class partition_core {
   void keep_tickets(batch& told);
   void tickets_unwritten(batch& sent);
   void renew_forgotten_tickets(batch& about_to_be_told);
-  void consult_tickets(batch& unknown, bool sent_again);
+  [[nodiscard]] unknown_batch* tickets_of(const batch& unknown) noexcept;
+  void consult_tickets(batch& unknown);
   [[nodiscard]] bool something_is_halted() const noexcept;
   [[nodiscard]] std::optional<instant> next_look(instant now) const;
 

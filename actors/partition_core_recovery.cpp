@@ -145,7 +145,7 @@ void partition_core::collect_failed(const waiting_recovery& asked, batch_queue& 
     batch* next = failed_.pop_front();
     kept_bytes_ -= next->cost();
     // Attempts that were under way when it was given up have ended since, or the log was read.
-    consult_tickets(*next, false);
+    consult_tickets(*next);
     if (!drop_answered(*next)) continue;
     const bool keyed_only = next->keyed_only;
     batch* part = take_part(next, [&](const completion_entry& each) {
@@ -270,7 +270,8 @@ void partition_core::resubmit(const waiting_recovery& asked, batch_queue& failed
     if (written) {
       settle_as_written(next, asked);
     } else if (once_more) {
-      consult_tickets(next, true);
+      // Under the old numbers it is on its way once more.
+      if (unknown_batch* known = tickets_of(next)) known->live = true;
       next.retry_under_old_tuple(command.resubmitted_target, command.resubmitted.size(),
                                  asked.held_to, deadline);
       unfinished_.push_back(next);

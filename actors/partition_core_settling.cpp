@@ -250,7 +250,7 @@ void partition_core::keep_tickets(batch& told) {
   if (!settings_.idempotent || told.first_ticket == 0) return;
   const bool live = told.state() != batch_state::failed;
   const bool latecomer = told.doubt.latecomer || told.attempts.under_way();
-  if (unknown_batch* known = told.doubt.kept ? book_.find(told.first_ticket) : nullptr) {
+  if (unknown_batch* known = tickets_of(told)) {
     known->live = live;
     known->latecomer = latecomer;
     return;
@@ -279,7 +279,7 @@ void partition_core::keep_tickets(batch& told) {
 /// Tickets that were dropped, while others of its records were still on their way, tell nobody
 /// anything.
 void partition_core::renew_forgotten_tickets(batch& about_to_be_told) {
-  if (!about_to_be_told.doubt.kept || book_.find(about_to_be_told.first_ticket) != nullptr) return;
+  if (!about_to_be_told.doubt.kept || tickets_of(about_to_be_told) != nullptr) return;
   about_to_be_told.doubt.kept = false;
   about_to_be_told.first_ticket = 0;
 }
@@ -299,13 +299,16 @@ bool partition_core::something_is_halted() const noexcept {
   return gate_ == gate::halted || !keys_.empty();
 }
 
-/// Before its records are submitted again: under the old numbers it is on its way once more.
-void partition_core::consult_tickets(batch& unknown, bool sent_again) {
-  unknown_batch* known = unknown.doubt.kept ? book_.find(unknown.first_ticket) : nullptr;
-  if (known == nullptr) return;
-  if (sent_again) known->live = true;
+unknown_batch* partition_core::tickets_of(const batch& unknown) noexcept {
+  return unknown.doubt.kept ? book_.find(unknown.first_ticket) : nullptr;
+}
+
+/// Before its records are recovered.
+void partition_core::consult_tickets(batch& unknown) {
+  const unknown_batch* known = tickets_of(unknown);
+  if (known == nullptr || unknown.acknowledged_offset) return;
   const bool whole = known->count() == unknown.count();
-  if (!whole || unknown.acknowledged_offset) return;
+  if (!whole) return;
   if (known->verdict.state == ticket_state::delivered)
     unknown.acknowledged_offset = known->verdict.base_offset;
   if (known->verdict.state == ticket_state::never_written) unknown.failure.fate = fate::not_written;

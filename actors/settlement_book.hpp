@@ -87,7 +87,6 @@ class settlement_book {
 
   settlement_book(const limits& with, listener& to) : limits_(with), listener_(to) {}
 
-  [[nodiscard]] bool empty() const noexcept { return batches_.empty(); }
   /// Somebody waits for a verdict, or a halted partition does.
   [[nodiscard]] bool wanted() const noexcept { return waiters_ > 0 || halting_ > 0; }
   [[nodiscard]] std::size_t records() const noexcept { return records_; }
