@@ -30,6 +30,19 @@ void refuse_in_doubt(partition_bench& b, broker_errc doubt = broker_errc::reques
   b.answer(b.send(), 45);
 }
 
+/// Two records, whose frame may still be executed.
+void lose_two(partition_bench& b) {
+  b.started().establish(10);
+  b.produce(2);
+  b.lose(b.send());
+}
+
+/// One record that is older than the horizon, in the same state.
+void lose_a_back_dated_one(partition_bench& b) {
+  b.produce_at(b.now, 2h);
+  b.lose(b.send());
+}
+
 // L10 b
 
 TEST(Settling, DUP_04_WhatIsFoundIsDeliveredThere) {
@@ -77,9 +90,7 @@ TEST(Settling, AProvenAbsentBatchThatFailsIsNotWritten) {
 
 TEST(Settling, ALatecomerIsNotProvenAbsentByTheLog) {
   partition_bench b(settings());
-  b.started().establish(10);
-  b.produce(2);
-  b.lose(b.send());  // the frame may still be executed
+  lose_two(b);  // the frame may still be executed
   b.advance(1s);
   b.answer(b.send(), 45);
 
@@ -185,8 +196,7 @@ TEST(Settling, WhatTheOldLeadersLogSaidDoesNotHoldForTheNew) {
 TEST(Settling, SEQ_21_ABackDatedBatchIsLookedForBeforeItIsSentAgain) {
   partition_bench b(settings());
   b.started();
-  b.produce_at(b.now, 2h);
-  b.lose(b.send());
+  lose_a_back_dated_one(b);
   b.reconnect();
   b.advance(2s);
   EXPECT_EQ(b.send(), nullptr);
@@ -225,19 +235,16 @@ TEST(Settling, SEQ_21_d_ABatchGrowsOldWhileItWaits) {
 TEST(Settling, ADenialIsRememberedForAWhile) {
   partition_bench b(settings());
   b.started();
-  b.produce_at(b.now, 2h);
-  b.lose(b.send());
+  lose_a_back_dated_one(b);
   b.log_is_silent(search_end::undecidable, client_errc::log_not_readable);
   EXPECT_EQ(b.told(0), "unknown answer_lost (log_not_readable)");
 
-  b.produce_at(b.now, 2h);
-  b.lose(b.send());
+  lose_a_back_dated_one(b);
   EXPECT_EQ(b.told(1), "unknown answer_lost (log_not_readable)");
   EXPECT_EQ(b.looks, 1);
 
   b.advance(5min);
-  b.produce_at(b.now, 2h);
-  b.lose(b.send());
+  lose_a_back_dated_one(b);
   EXPECT_EQ(b.looks, 2);
   b.end();
 }
@@ -246,9 +253,7 @@ TEST(Settling, ADenialIsRememberedForAWhile) {
 
 TEST(Settling, ABlockedRetryIsLookedFor) {
   partition_bench b(settings());
-  b.started().establish(10);
-  b.produce(2);
-  b.lose(b.send());
+  lose_two(b);
   b.reconnect();
   b.advance(1s);
   b.answer(b.send(), 10);  // the topic's limit was lowered meanwhile
@@ -274,9 +279,7 @@ TEST(Settling, ABlockedRetryThatIsProvenAbsentFails) {
 
 TEST(Settling, ABlockedRetryIsRepeatedWhereTheLogDoesNotTell) {
   partition_bench b(settings());
-  b.started().establish(10);
-  b.produce(2);
-  b.lose(b.send());
+  lose_two(b);
   b.reconnect();
   b.advance(1s);
   b.answer(b.send(), 10);
@@ -304,9 +307,7 @@ TEST(Settling, CORE_08_AMissingPermissionIsNotWorthALook) {
 
 TEST(Settling, SEQ_20_b_ANewLeaderIsAskedForTheLogFirst) {
   partition_bench b(settings());
-  b.started().establish(10);
-  b.produce(2);
-  b.lose(b.send());
+  lose_two(b);
   b.leader(2, 2);
   EXPECT_EQ(b.send(), nullptr);
   EXPECT_EQ(b.looked_for(), "0.1 from 11");
@@ -318,9 +319,7 @@ TEST(Settling, SEQ_20_b_ANewLeaderIsAskedForTheLogFirst) {
 TEST(Settling, ANewLeaderThatDoesNotTellIsWrittenToAfterAMoment) {
   for (const bool answers : {true, false}) {
     partition_bench b(settings());
-    b.started().establish(10);
-    b.produce(2);
-    b.lose(b.send());
+    lose_two(b);
     b.leader(2, 2);
     EXPECT_EQ(b.send(), nullptr);
     if (answers)
@@ -372,9 +371,7 @@ TEST(Settling, ALeaderThatRefusedBeforeItAppendedNeedsNoLook) {
 
 /// Records 1 and 2 ended unknown; the partition is empty again.
 void end_unknown(partition_bench& b) {
-  b.started().establish(10);
-  b.produce(2);
-  b.lose(b.send());
+  lose_two(b);
   b.reconnect();
   b.pause();
   b.advance(10s);
@@ -465,9 +462,7 @@ TEST(Settling, TIME_11_ALateRefusalSettlesATicket) {
 
 TEST(Settling, ALateRefusalDoesNotEndEarlierDoubt) {
   partition_bench b(settings());
-  b.started().establish(10);
-  b.produce(2);
-  b.lose(b.send());
+  lose_two(b);
   b.reconnect();
   b.advance(1s);
   batch* again = b.send();

@@ -169,20 +169,6 @@ std::vector<std::string> console_read(const std::string& version, const std::str
   return lines;
 }
 
-std::map<std::int32_t, int> leaders_of(const std::string& bootstrap, const std::string& topic) {
-  std::map<std::int32_t, int> leaders;
-  const command_result listed = run_command("timeout 60 kcat -L -X log_level=0 -b " + bootstrap +
-                                            " -t " + shell_quoted(topic) + " 2>/dev/null");
-  for (const std::string& line : lines_of(listed.output)) {
-    int partition = 0;
-    int leader = 0;
-    if (std::sscanf(line.c_str(), " partition %d, leader %d,", &partition, &leader) == 2) {
-      leaders[partition] = leader;
-    }
-  }
-  return leaders;
-}
-
 std::string kafka_version_under_test() {
   const char* version = std::getenv("PARTITA_KAFKA_VERSION");
   return version != nullptr ? version : "4.4.0";

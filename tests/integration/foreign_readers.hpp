@@ -61,9 +61,6 @@ std::vector<std::string> console_read(const std::string& version, const std::str
                                       const std::string& topic, std::size_t count,
                                       const std::string& arguments = "--from-beginning");
 
-/// The leader of each partition, as kcat lists the topic's metadata.
-std::map<std::int32_t, int> leaders_of(const std::string& bootstrap, const std::string& topic);
-
 /// The version that the test program was asked to try.
 std::string kafka_version_under_test();
 

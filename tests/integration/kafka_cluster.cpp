@@ -1,9 +1,11 @@
 #include "integration/kafka_cluster.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 #include <string>
 
 #include <sys/wait.h>
@@ -59,6 +61,20 @@ command_result run_command(const std::string& command_line) {
   return result;
 }
 
+std::map<std::int32_t, int> leaders_of(const std::string& bootstrap, const std::string& topic) {
+  std::map<std::int32_t, int> leaders;
+  const command_result listed = run_command("timeout 60 kcat -L -X log_level=0 -b " + bootstrap +
+                                            " -t " + shell_quoted(topic) + " 2>/dev/null");
+  std::istringstream lines(listed.output);
+  for (std::string line; std::getline(lines, line);) {
+    int partition = 0;
+    int leader = 0;
+    if (std::sscanf(line.c_str(), " partition %d, leader %d,", &partition, &leader) == 2)
+      leaders[partition] = leader;
+  }
+  return leaders;
+}
+
 std::optional<std::string> kafka_cluster::unavailable(const std::string& version) {
   if (run_command("command -v java && command -v kcat && command -v setsid").exit_code != 0) {
     return "java or kcat is not installed";
@@ -92,11 +108,14 @@ void kafka_cluster::create_topic(const std::string& name, int partitions, int re
 /// Kafka answers the creation before every broker has heard of the topic. librdkafka fails records
 /// for good when a broker that has not answers a later refresh.
 void kafka_cluster::await_leaders(int id, const std::string& topic, int partitions) {
-  const std::string listing =
-      "timeout 60 kcat -L -X log_level=0 -b 127.0.0.1:" + std::to_string(port(id)) + " -t " +
-      shell_quoted(topic) + " 2>/dev/null | grep -c ', leader [1-9]'";
+  const std::string alone = "127.0.0.1:" + std::to_string(port(id));
+  const auto all_led = [&] {
+    const auto leaders = leaders_of(alone, topic);
+    return std::count_if(leaders.begin(), leaders.end(),
+                         [](const auto& each) { return each.second >= 1; }) == partitions;
+  };
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(120);
-  while (first_line(run_command(listing).output) != std::to_string(partitions)) {
+  while (!all_led()) {
     if (std::chrono::steady_clock::now() < end) continue;
     std::fprintf(stderr, "kafka_cluster: broker %d does not learn of topic %s\n", id,
                  topic.c_str());

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +34,9 @@ command_result run_command(const std::string& command_line);
 
 /// `text` as one word of a shell command line.
 std::string shell_quoted(const std::string& text);
+
+/// The leader of each partition, as kcat lists the topic's metadata; -1: none.
+std::map<std::int32_t, int> leaders_of(const std::string& bootstrap, const std::string& topic);
 
 class kafka_cluster {
  public:
