@@ -35,8 +35,8 @@ enum class failure_verdict : std::uint8_t {
           ///< unanswered
 };
 
-/// Refers to a callable that looks at records one by one; used during a call only. (std::function
-/// would double what this header costs to compile.)
+/// Refers to a callable that looks at records one by one; used during a call only. (<functional>
+/// would make a third more text of what the users of this header compile.)
 class record_visitor {
  public:
   template <class F>
