@@ -27,6 +27,7 @@ class address_course {
   struct choice {
     bool bootstrap = false;
     std::size_t index = 0;
+    bool others = false;  ///< a failure leads to another address
   };
 
   explicit address_course(const settings& with) noexcept : settings_(with) {}
@@ -39,8 +40,8 @@ class address_course {
       counted_ = true;
       turn_to(true);
     }
-    if (at_bootstrap_ || known == 0) return {true, cursor_ % bootstrap};
-    return {false, cursor_ % known};
+    if (at_bootstrap_ || known == 0) return {true, cursor_ % bootstrap, bootstrap > 1};
+    return {false, cursor_ % known, known > 1};
   }
 
   /// The connection failed, or ended.

@@ -235,9 +235,11 @@ void broker_actor::on_ended(std::uint64_t cookie, bool handed_over, std::error_c
   if (!outbox_.empty()) wake();
 }
 
-void broker_actor::on_down(std::error_code code, const std::string& text) {
-  ++disconnects_;
-  note_stuck();
+void broker_actor::on_slow(std::error_code code, const std::string& text) {
+  note_trouble(code, text);
+}
+
+void broker_actor::note_trouble(std::error_code code, const std::string& text) {
   last_error_ = code;
   last_error_text_ = with_message(text, code);
   const bool news = gate_.passes(code, lane_->now());
@@ -245,6 +247,12 @@ void broker_actor::on_down(std::error_code code, const std::string& text) {
               [&] { return "broker " + std::to_string(id_.value) + ": " + last_error_text_; });
   outbox_.for_each(
       [code](outbox_node& each) { static_cast<partition_actor&>(each).obstructed(code); });
+}
+
+void broker_actor::on_down(std::error_code code, const std::string& text) {
+  ++disconnects_;
+  note_stuck();
+  note_trouble(code, text);
   cluster_.refresh_metadata();
   ++failed_connects_;
   not_before_ =

@@ -101,6 +101,8 @@ class broker_actor final : public actor_body, private connection_events {
   void on_sent(std::uint64_t cookie) override;
   void on_ended(std::uint64_t cookie, bool handed_over, std::error_code reason) override;
   void on_down(std::error_code code, const std::string& text) override;
+  void on_slow(std::error_code code, const std::string& text) override;
+  void note_trouble(std::error_code code, const std::string& text);
 
   void note_stuck() noexcept;
   void note_progress() noexcept;

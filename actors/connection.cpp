@@ -25,25 +25,29 @@ connection::connection(connection_settings settings, connection_events& events)
           [](timer_node& node) noexcept {
             static_cast<connection*>(node.owner)->deadline_passed();
           },
+          this),
+      patience_timer_(
+          [](timer_node& node) noexcept { static_cast<connection*>(node.owner)->patience_ended(); },
           this) {}
 
 connection::~connection() { close(client_errc::closed); }
 
-void connection::open(lane& home, const std::string& host, std::uint16_t port, int failures) {
+void connection::open(lane& home, const std::string& host, std::uint16_t port, int failures,
+                      bool others) {
   PARTITA_EXPECTS(phase_ == phase::down && !in_event_);
   home_ = &home;
   number_ = next_number();
-  peer_ = host + ":" + std::to_string(port);
+  const bool bare_ipv6 = host.find(':') != std::string::npos;
+  peer_ = (bare_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
   session_.emplace(static_cast<wire::session_events&>(*this));
   versions_in_use_.clear();
   offered_ = {};
   stream_ = home.transport()->make_stream(*this);
   phase_ = phase::connecting;
-  const std::chrono::milliseconds longest =
-      std::max(settings_.setup_timeout, settings_.setup_timeout_max);
-  std::chrono::milliseconds limit = settings_.setup_timeout;
-  for (int i = 0; i < failures && limit < longest; ++i) limit = std::min(limit * 2, longest);
+  const connect_patience patience{settings_.setup_timeout, settings_.setup_timeout_max};
+  const std::chrono::milliseconds limit = patience.limit(failures, others);
   setup_deadline_ = home.now() + limit;
+  if (patience.word_after() < limit) home.arm(patience_timer_, home.now() + patience.word_after());
   stream_->connect(host, port, limit);
 }
 
@@ -195,6 +199,7 @@ void connection::take_versions(const wire::session_answer& answer) {
                 about(std::string("no version of ") + wire::name_of(needed) + " in common"));
   }
   phase_ = phase::ready;
+  home_->cancel(patience_timer_);
   events_.on_ready();
 }
 
@@ -211,18 +216,30 @@ void connection::deadline_passed() {
   if (phase_ == phase::down) return;
   if (session_->expired(home_->now())) {
     if (phase_ != phase::ready)
-      return fail(client_errc::connection_timeout,
-                  about("connected, but silent during the handshake"));
+      return fail(
+          client_errc::connection_timeout,
+          about("connected, but silent during the handshake (not a Kafka broker, or it wants "
+                "TLS?)"));
     return fail(client_errc::request_timeout,
                 about("no answer within request.timeout.ms, connection closed"));
   }
   watch_deadline();
 }
 
+void connection::patience_ended() {
+  if (phase_ != phase::connecting && phase_ != phase::handshake) return;
+  events_.on_slow(
+      client_errc::connection_timeout,
+      about(phase_ == phase::connecting
+                ? "does not answer, still connecting"
+                : "connected, but silent so far (not a Kafka broker, or it wants TLS?)"));
+}
+
 /// The stream first: while it lives, bytes that end as "not sent" could still leave.
 void connection::shut(std::error_code reason) {
   phase_ = phase::down;
   home_->cancel(deadline_timer_);
+  home_->cancel(patience_timer_);
   stream_->close();
   session_->closed(reason, stream_->handed_over());
   versions_in_use_.clear();

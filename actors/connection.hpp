@@ -12,6 +12,7 @@
 // Threads: its lane's.
 #pragma once
 
+#include "actors/connect_patience.hpp"
 #include "actors/instant.hpp"
 #include "actors/lane.hpp"
 #include "wire/messages/api_versions.hpp"
@@ -45,6 +46,8 @@ class connection_events {
   virtual void on_ended(std::uint64_t cookie, bool handed_over, std::error_code reason) = 0;
   /// The connection is gone, or could not be made.
   virtual void on_down(std::error_code code, const std::string& text) = 0;
+  /// It takes unusually long to be made, and is still tried. At most once an attempt.
+  virtual void on_slow(std::error_code, const std::string&) {}
 
  protected:
   ~connection_events() = default;
@@ -56,8 +59,9 @@ class connection final : private wire::stream_events, private wire::session_even
   ~connection();
 
   /// Begins to connect, on this lane from now on. Only while down. The time for it, handshake
-  /// included, doubles with each failure in a row (KIP-601).
-  void open(lane& home, const std::string& host, std::uint16_t port, int failures = 0);
+  /// included, is that of connect_patience.
+  void open(lane& home, const std::string& host, std::uint16_t port, int failures = 0,
+            bool others = false);
   /// Ends it; requests end as lost. No on_down(). Later events of the stream are not shown.
   void close(std::error_code reason);
 
@@ -117,6 +121,7 @@ class connection final : private wire::stream_events, private wire::session_even
   void write_out();
   void watch_deadline();
   void deadline_passed();
+  void patience_ended();
   void shut(std::error_code reason);
   void fail(std::error_code code, const std::string& text);
   [[nodiscard]] std::string about(std::string_view text) const;
@@ -135,6 +140,7 @@ class connection final : private wire::stream_events, private wire::session_even
   std::int16_t handshake_version_ = 0;
   std::vector<std::pair<std::uint64_t, std::int16_t>> versions_in_use_;  // cookie, version
   timer_node deadline_timer_;
+  timer_node patience_timer_;
 };
 
 }  // namespace partita::actors

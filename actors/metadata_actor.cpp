@@ -160,10 +160,11 @@ void metadata_actor::connect() {
   const int rounds = failed_connects_ / static_cast<int>(known.size() + settings_.bootstrap.size());
   if (chosen.bootstrap) {
     const bootstrap_address& server = settings_.bootstrap[chosen.index];
-    connection_.open(home(), server.host, server.port, rounds);
+    connection_.open(home(), server.host, server.port, rounds, chosen.others);
   } else {
     const broker_endpoint& server = known[chosen.index];
-    connection_.open(home(), server.host, static_cast<std::uint16_t>(server.port), rounds);
+    connection_.open(home(), server.host, static_cast<std::uint16_t>(server.port), rounds,
+                     chosen.others);
   }
 }
 
@@ -251,13 +252,21 @@ void metadata_actor::on_down(std::error_code code, const std::string& text) {
       now + backoff_after({settings_.reconnect_backoff, settings_.reconnect_backoff_max},
                           failed_connects_, home().random().fraction());
   if (!stopping_ && needs_cluster(now)) {
-    error_ = code;
-    error_text_ = with_message(text, code);
-    shared_.log(gate_.passes(code, now) ? log_level::warning : log_level::debug,
-                [&] { return "cluster: " + error_text_; });
-    ids_.for_each_waiting([code](partition_actor& each) { tell_id(each, {{}, {}, code}, true); });
+    note_trouble(code, text);
     arm(connect_not_before_);
   }
+}
+
+void metadata_actor::on_slow(std::error_code code, const std::string& text) {
+  note_trouble(code, text);
+}
+
+void metadata_actor::note_trouble(std::error_code code, const std::string& text) {
+  error_ = code;
+  error_text_ = with_message(text, code);
+  shared_.log(gate_.passes(code, home().now()) ? log_level::warning : log_level::debug,
+              [&] { return "cluster: " + error_text_; });
+  ids_.for_each_waiting([code](partition_actor& each) { tell_id(each, {{}, {}, code}, true); });
 }
 
 void metadata_actor::take_id(const wire::session_answer& answer, std::int16_t version) {

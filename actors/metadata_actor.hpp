@@ -152,7 +152,9 @@ class metadata_actor final : public actor_body, public cluster_services, private
   void on_sent(std::uint64_t) override {}
   void on_ended(std::uint64_t cookie, bool handed_over, std::error_code reason) override;
   void on_down(std::error_code code, const std::string& text) override;
+  void on_slow(std::error_code code, const std::string& text) override;
 
+  void note_trouble(std::error_code code, const std::string& text);
   void pump();
   [[nodiscard]] bool needs_cluster(instant now) const;
   void connect();

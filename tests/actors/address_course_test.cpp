@@ -44,6 +44,14 @@ TEST(AddressCourse, BeginsWithTheBootstrapServersInTurn) {
   EXPECT_EQ(w.course.rebootstraps(), 0U);
 }
 
+TEST(AddressCourse, KnowsWhetherAFailureLeadsToAnotherAddress) {
+  walker w;
+  EXPECT_TRUE(w.course.next(0, 2, w.now).others);
+  EXPECT_FALSE(w.course.next(0, 1, w.now).others);
+  EXPECT_TRUE(w.course.next(3, 1, w.now).others);
+  EXPECT_FALSE(w.course.next(1, 1, w.now).others);
+}
+
 TEST(AddressCourse, TriesEachKnownBrokerBeforeItGoesBackToTheBootstrapServers) {
   walker w;
   const auto first = w.fail(3);
