@@ -36,13 +36,14 @@ bool delivery_too_short(const config& c) {
 constexpr config_rule rules[] = {
     {"acks", "enable.idempotence",
      [](const config& c) { return c.enable_idempotence && c.acks != acks::all; },
-     "idempotence needs acks=all"},
+     "idempotence needs acks=all; without it set enable.idempotence=false"},
     {"retries", "enable.idempotence",
      [](const config& c) { return c.enable_idempotence && c.retries <= 0; },
-     "idempotence needs retries > 0"},
+     "idempotence needs retries > 0; without them set enable.idempotence=false"},
     {"max.in.flight.requests.per.connection", "enable.idempotence",
      [](const config& c) { return c.enable_idempotence && c.max_in_flight > 5; },
-     "idempotence needs at most 5 in flight, because brokers remember five batches"},
+     "idempotence needs at most 5 in flight, because brokers remember five batches; for more set "
+     "enable.idempotence=false"},
     {"delivery.timeout.ms", "request.timeout.ms", delivery_too_short,
      "delivery.timeout.ms must be at least linger.ms + request.timeout.ms"},
     {"batch.size", "max.request.size",

@@ -35,9 +35,8 @@ std::string_view word_of(key_mark mark) noexcept {
     case key_mark::alias:
       return "alias";
     case key_mark::mapped:
-      return "accepted";
     case key_mark::ignored:
-      return "ignored";
+      return "no effect";
     case key_mark::refused:
       return "refused";
   }

@@ -170,7 +170,7 @@ constexpr config_key own_rows[] = {
     known<string_key<&config::client_id, 32'767>>(
         "client.id", "client_id", "name told to brokers, for their logs, metrics and quotas"),
     known<string_key<&config::client_rack, 32'767>>(
-        "client.rack", "client_rack", "accepted; no request of a producer carries it"),
+        "client.rack", "client_rack", "no effect: no request of a producer carries it"),
     known<word_key<&config::broker_address_family, family_words>>(
         "broker.address.family", "broker_address_family", "addresses to connect to"),
     known<word_key<&config::client_dns_lookup, lookup_words>>(
@@ -265,7 +265,7 @@ constexpr config_key own_rows[] = {
         "bytes of all records that are not yet answered, their bookkeeping included"),
     known<number_key<&config::buffer_records_max, 0, int_max>>(
         "queue.buffering.max.messages", "buffer_records_max",
-        "accepted from files of other clients; buffer.memory is the limit"),
+        "no effect: buffer.memory is the limit"),
     known<number_key<&config::partition_memory_bytes, 0, std::int64_t{1} << 40>>(
         "partita.partition.memory", "partition_memory_bytes",
         "bytes of buffer.memory that the records of one partition may take; 0: all of it"),
@@ -291,7 +291,9 @@ constexpr config_key own_rows[] = {
         "limit of the above, also if that is larger"),
     known<number_key<&config::connection_setup_timeout, 1, int_max>>(
         "socket.connection.setup.timeout.ms", "connection_setup_timeout",
-        "for a connection until it can be used; doubles with each failure (KIP-601)"),
+        "for a connection until it can be used; doubles with each failure (KIP-601). A fifth of "
+        "it, but "
+        "not below a second, while metadata can be asked for elsewhere"),
     known<number_key<&config::connection_setup_timeout_max, 1, int_max>>(
         "socket.connection.setup.timeout.max.ms", "connection_setup_timeout_max",
         "limit of the above"),
@@ -331,7 +333,7 @@ constexpr config_key own_rows[] = {
         "socket.receive.buffer.bytes", "socket_receive_buffer_bytes", "0: the system's default"),
     known<number_key<&config::statistics_interval, 0, day_ms>>(
         "statistics.interval.ms", "statistics_interval",
-        "accepted; there are no statistics at an interval, status() answers at any time"),
+        "no effect: there are no statistics at an interval, status() answers at any time"),
     known<debug_key>("debug", "debug", "any of them raises log_level to 7"),
     known<number_key<&config::log_level, 0, 7>>("log_level", "log_level",
                                                 "syslog's levels; 6 is information, 7 is debug"),

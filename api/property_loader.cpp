@@ -72,7 +72,7 @@ config_error property_loader::apply_fixed(const config_key& row, const given& wh
     case key_mark::ignored:
       break;
   }
-  note(what, "is ignored: " + std::string(row.note));
+  note(what, "has no effect: " + std::string(row.note));
   return {};
 }
 

@@ -401,9 +401,9 @@ TEST(LoadProperties, TakesAJavaFileAsItIs) {
   EXPECT_EQ(config.linger, 20ms);
   EXPECT_EQ(config.compression, compression::lz4);
   EXPECT_FALSE(validate(config));
-  EXPECT_TRUE(has(report.notes, "client.properties:4: key.serializer is ignored: Java only"));
-  EXPECT_TRUE(has(report.notes, "client.properties:9: group.id is ignored: consumers only"));
-  EXPECT_TRUE(has(report.notes, "client.properties:10: metrics.recording.level is ignored"));
+  EXPECT_TRUE(has(report.notes, "client.properties:4: key.serializer has no effect: Java only"));
+  EXPECT_TRUE(has(report.notes, "client.properties:9: group.id has no effect: consumers only"));
+  EXPECT_TRUE(has(report.notes, "client.properties:10: metrics.recording.level has no effect"));
   EXPECT_EQ(report.notes.size(), 3U);
 }
 
