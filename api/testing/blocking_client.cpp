@@ -1,5 +1,7 @@
 #include "api/testing/blocking_client.hpp"
 
+#include "wire/peer_sniff.hpp"
+
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -18,7 +20,9 @@ read_end blocking_client::broken(const char* what) {
   disconnect();
   const bool late = number == EAGAIN || number == EWOULDBLOCK || number == EINPROGRESS;
   return {late ? client_errc::request_timeout : client_errc::connection_closed,
-          std::string{what} + ": " + (late ? "no progress within the limit" : cause.message())};
+          std::string{what} + ": " +
+              (late ? "no progress within " + std::to_string(limit_.count()) + " ms"
+                    : cause.message())};
 }
 
 read_end blocking_client::try_address(const void* address) {
@@ -42,6 +46,8 @@ read_end blocking_client::try_address(const void* address) {
 
 read_end blocking_client::connect(const std::string& host, std::uint16_t port) {
   disconnect();
+  peer_ =
+      (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + std::to_string(port);
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
@@ -53,7 +59,15 @@ read_end blocking_client::connect(const std::string& host, std::uint16_t port) {
     if (end.ok()) break;
   }
   ::freeaddrinfo(found);
-  if (!end.ok()) end.text = host + ":" + std::to_string(port) + ": " + end.text;
+  return end.ok() ? end : about_peer(std::move(end));
+}
+
+/// Where nothing was ever answered, the peer may be something else.
+read_end blocking_client::about_peer(read_end end) const {
+  const bool silent =
+      end.error == client_errc::connection_closed || end.error == client_errc::request_timeout;
+  if (silent && correlation_id_ == 1) end.text += " (not a Kafka broker, or it wants TLS?)";
+  end.text = peer_ + ": " + end.text;
   return end;
 }
 
@@ -78,7 +92,7 @@ read_end blocking_client::receive_exactly(std::span<std::byte> into) {
     if (count < 0 && errno == EINTR) continue;
     if (count == 0) {
       disconnect();
-      return {client_errc::connection_closed, "the broker closed the connection"};
+      return {client_errc::connection_closed, "the connection was closed without an answer"};
     }
     if (count < 0) return broken("receive");
     into = into.subspan(static_cast<std::size_t>(count));
@@ -88,7 +102,11 @@ read_end blocking_client::receive_exactly(std::span<std::byte> into) {
 
 read_end blocking_client::receive(std::vector<std::byte>& storage, std::size_t limit) {
   std::array<std::byte, 4> head{};
-  if (auto end = receive_exactly(head); !end.ok()) return end;
+  if (auto end = receive_exactly(head); !end.ok()) return about_peer(std::move(end));
+  if (const auto other = wire::sniff_peer(head)) {
+    disconnect();
+    return about_peer({other, other.message()});
+  }
   std::uint32_t length = 0;
   for (const auto byte : head) length = length << 8 | std::to_integer<std::uint32_t>(byte);
   if (length < 4 || length > limit) {

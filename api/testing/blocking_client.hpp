@@ -50,8 +50,10 @@ class blocking_client {
   read_end receive_exactly(std::span<std::byte> into);
   read_end try_address(const void* address);
   read_end broken(const char* what);
+  [[nodiscard]] read_end about_peer(read_end end) const;
 
   std::chrono::milliseconds limit_;
+  std::string peer_;  // as people write it
   int socket_ = -1;
   std::int32_t correlation_id_ = 0;
 };

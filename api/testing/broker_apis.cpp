@@ -47,12 +47,23 @@ wire::metadata_response::partition describe(const partition_model& partition) {
   return made;
 }
 
-wire::metadata_response::topic describe(const topic_state& topic, bool operations) {
+/// As bits, each at the number of its operation.
+std::int32_t allowed_operations(const cluster_state& state, const std::string& topic) {
+  constexpr std::int32_t read_bit = 1 << 3;
+  constexpr std::int32_t write_bit = 1 << 4;
+  std::int32_t allowed = topic_operations;
+  if (state.denied(right::read, topic)) allowed &= ~read_bit;
+  if (state.denied(right::write, topic)) allowed &= ~write_bit;
+  return allowed;
+}
+
+wire::metadata_response::topic describe(const cluster_state& state, const topic_state& topic,
+                                        bool operations) {
   wire::metadata_response::topic made;
   made.name = topic.name;
   made.topic_id = topic.id;
   made.is_internal = topic.internal;
-  if (operations) made.authorized_operations = topic_operations;
+  if (operations) made.authorized_operations = allowed_operations(state, topic.name);
   for (const auto& partition : topic.partitions) made.partitions.push_back(describe(partition));
   return made;
 }
@@ -62,7 +73,7 @@ wire::metadata_response::topic find(cluster_state& state,
                                     bool operations) {
   wire::metadata_response::topic missing;
   if (!asked.name) {
-    if (const auto* found = state.topic(asked.topic_id)) return describe(*found, operations);
+    if (const auto* found = state.topic(asked.topic_id)) return describe(state, *found, operations);
     missing.error_code = broker_errc::unknown_topic_id;
     missing.topic_id = asked.topic_id;
     return missing;
@@ -76,7 +87,7 @@ wire::metadata_response::topic find(cluster_state& state,
     missing.error_code = broker_errc::topic_authorization_failed;
     return missing;
   }
-  if (const auto* found = state.topic(*asked.name)) return describe(*found, operations);
+  if (const auto* found = state.topic(*asked.name)) return describe(state, *found, operations);
   // The topic exists a moment later; this answer still says that it does not.
   if (create && state.options().auto_create_topics)
     state.create_topic(*asked.name, {.partitions = state.options().auto_create_partitions});
@@ -134,7 +145,8 @@ wire::metadata_response answer(cluster_state& state, const call& call,
   const bool all = !request.topics || (call.version == 0 && request.topics->empty());
   if (all) {
     for (const auto& [name, topic] : state.topics())
-      if (!state.denied(right::describe, name)) made.topics.push_back(describe(topic, operations));
+      if (!state.denied(right::describe, name))
+        made.topics.push_back(describe(state, topic, operations));
     believe(made, state, call.broker);
     return made;
   }

@@ -57,6 +57,13 @@ class checker {
  private:
   using content_key = std::pair<std::string, std::string>;  // topic, content
 
+  // Where it was assigned to, or else where its answer says that it is.
+  static partition_id place_of(const produced_record& record) {
+    if (record.record.partition.known() || record.answers.empty()) return record.record.partition;
+    const auto& answer = record.answers.front();
+    return answer.is_delivered() ? answer.delivery()->partition : answer.failure()->partition;
+  }
+
   static content_key key_of(const produced_record& record) {
     return {record.record.topic,
             content_of(record.record.key, record.record.value, record.record.headers)};
@@ -64,16 +71,16 @@ class checker {
 
   void add(anomaly_kind kind, const std::string& topic, partition_id partition, offset where,
            std::uint64_t order, const std::string& what) {
-    found_.push_back({kind, topic, partition, where, order,
-                      std::string{name(kind)} + " " + topic + "-" +
-                          std::to_string(partition.value) + " offset " +
-                          std::to_string(where.value) + " record " + std::to_string(order) + ": " +
-                          what});
+    std::string text = std::string{name(kind)} + " " + topic;
+    if (partition.known()) text += "-" + std::to_string(partition.value);
+    if (where.known()) text += " offset " + std::to_string(where.value);
+    if (order != 0) text += " record " + std::to_string(order);
+    found_.push_back({kind, topic, partition, where, order, text + ": " + what});
   }
 
   void add(anomaly_kind kind, const produced_record& record, offset where,
            const std::string& what) {
-    add(kind, record.record.topic, record.record.partition, where, record.order, what);
+    add(kind, record.record.topic, place_of(record), where, record.order, what);
   }
 
   // I7, then what each answer claims.

@@ -72,6 +72,7 @@ read_end log_reader::parts::describe(const std::string& topic, wire::metadata_re
   request.topics.emplace();
   request.topics->push_back({{}, topic});
   request.allow_auto_topic_creation = false;
+  request.include_topic_authorized_operations = true;
   for (const auto& server : bootstrap_) {
     std::vector<std::byte> storage;
     end = client_.connect(server.host, server.port);
@@ -138,6 +139,28 @@ log_reader::log_reader(std::string bootstrap, std::chrono::milliseconds limit)
     : parts_(std::make_unique<parts>(std::move(bootstrap), limit)) {}
 
 log_reader::~log_reader() = default;
+
+read_end log_reader::describe(std::string_view topic, topic_description& found) {
+  wire::metadata_response answer;
+  if (auto end = parts_->describe(std::string{topic}, answer); !end.ok()) return end;
+  found = {};
+  const auto& told = answer.topics.front();
+  for (const auto& one : told.partitions) {
+    topic_description::leader leader{one.index, one.leader, {}, 0};
+    for (const auto& broker : answer.brokers) {
+      if (broker.node_id != one.leader) continue;
+      leader.host = broker.host;
+      leader.port = broker.port;
+    }
+    found.leaders.push_back(std::move(leader));
+  }
+  std::sort(found.leaders.begin(), found.leaders.end(),
+            [](const auto& left, const auto& right) { return left.partition < right.partition; });
+  constexpr std::int32_t write_operation = 1 << 4;
+  if (told.authorized_operations != wire::metadata_response::operations_unknown)
+    found.may_be_written = (told.authorized_operations & write_operation) != 0;
+  return {};
+}
 
 read_end log_reader::partitions(std::string_view topic, std::vector<partition_id>& found) {
   wire::metadata_response answer;

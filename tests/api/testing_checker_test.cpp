@@ -52,6 +52,18 @@ std::vector<anomaly_kind> kinds(const std::vector<produced_record>& records,
 
 using list = std::vector<anomaly_kind>;
 
+TEST(Checker, SaysNothingOfAPartitionOrAnOffsetThatIsNotKnown) {
+  produced_record nowhere = produced(1, "a");
+  nowhere.record.partition = {};
+  const auto unanswered = check({nowhere}, {{"t", 0, {}}});
+  ASSERT_EQ(unanswered.size(), 1U);
+  EXPECT_EQ(unanswered[0].text, "unanswered t record 1: no answer");
+  const auto lost = check({with(nowhere, delivered_at(4))}, {{"t", 0, {}}});
+  ASSERT_FALSE(lost.empty());
+  EXPECT_EQ(lost[0].text, "lost-write t-0 offset 4 record 1: delivered, and nothing is there");
+  EXPECT_EQ(lost[0].partition, partition_id(0));
+}
+
 TEST(Checker, FindsNothingInATruthfulHistory) {
   const std::vector<produced_record> records = {
       with(produced(1, "a"), delivered_at(0)), with(produced(2, "b"), failed_as(fate::not_written)),

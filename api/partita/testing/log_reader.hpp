@@ -15,8 +15,10 @@
 #include <partita/testing/cluster.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -32,6 +34,18 @@ struct read_end {
   [[nodiscard]] bool ok() const noexcept { return !error; }
 };
 
+/// What a broker says about a topic.
+struct topic_description {
+  struct leader {
+    partition_id partition;
+    broker_id broker;  ///< not known() while there is none
+    std::string host;  ///< empty where the broker has no address
+    std::int32_t port = 0;
+  };
+  std::vector<leader> leaders;           ///< by partition
+  std::optional<bool> may_be_written{};  ///< by whoever asks; unset: the broker does not say
+};
+
 class log_reader {
  public:
   /// `bootstrap` is "host:port,host:port".
@@ -43,6 +57,9 @@ class log_reader {
 
   /// The partitions of a topic, in order.
   [[nodiscard]] read_end partitions(std::string_view topic, std::vector<partition_id>& found);
+
+  /// The leaders of a topic, and whether it may be written. Nothing of the log is read.
+  [[nodiscard]] read_end describe(std::string_view topic, topic_description& found);
 
   /// Calls `visit` for every record from `first` on (or the log's start, if that is later).
   [[nodiscard]] read_end read(std::string_view topic, partition_id partition,
