@@ -241,7 +241,7 @@ void broker_actor::on_slow(std::error_code code, const std::string& text) {
 
 void broker_actor::note_trouble(std::error_code code, const std::string& text) {
   last_error_ = code;
-  last_error_text_ = with_message(text, code);
+  last_error_text_ = text;
   const bool news = gate_.passes(code, lane_->now());
   shared_.log(news ? log_level::warning : log_level::debug,
               [&] { return "broker " + std::to_string(id_.value) + ": " + last_error_text_; });
@@ -252,7 +252,7 @@ void broker_actor::note_trouble(std::error_code code, const std::string& text) {
 void broker_actor::on_down(std::error_code code, const std::string& text) {
   ++disconnects_;
   note_stuck();
-  note_trouble(code, text);
+  note_trouble(code, with_message(text, code));
   cluster_.refresh_metadata();
   ++failed_connects_;
   not_before_ =

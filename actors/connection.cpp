@@ -1,5 +1,7 @@
 #include "actors/connection.hpp"
 
+#include "wire/peer_name.hpp"
+
 #include <partita/contract.hpp>
 #include <partita/version.hpp>
 
@@ -37,8 +39,7 @@ void connection::open(lane& home, const std::string& host, std::uint16_t port, i
   PARTITA_EXPECTS(phase_ == phase::down && !in_event_);
   home_ = &home;
   number_ = next_number();
-  const bool bare_ipv6 = host.find(':') != std::string::npos;
-  peer_ = (bare_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+  peer_ = wire::peer_name(host, port);
   session_.emplace(static_cast<wire::session_events&>(*this));
   versions_in_use_.clear();
   offered_ = {};

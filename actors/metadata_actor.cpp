@@ -252,7 +252,7 @@ void metadata_actor::on_down(std::error_code code, const std::string& text) {
       now + backoff_after({settings_.reconnect_backoff, settings_.reconnect_backoff_max},
                           failed_connects_, home().random().fraction());
   if (!stopping_ && needs_cluster(now)) {
-    note_trouble(code, text);
+    note_trouble(code, with_message(text, code));
     arm(connect_not_before_);
   }
 }
@@ -263,7 +263,7 @@ void metadata_actor::on_slow(std::error_code code, const std::string& text) {
 
 void metadata_actor::note_trouble(std::error_code code, const std::string& text) {
   error_ = code;
-  error_text_ = with_message(text, code);
+  error_text_ = text;
   shared_.log(gate_.passes(code, home().now()) ? log_level::warning : log_level::debug,
               [&] { return "cluster: " + error_text_; });
   ids_.for_each_waiting([code](partition_actor& each) { tell_id(each, {{}, {}, code}, true); });

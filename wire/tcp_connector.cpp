@@ -1,5 +1,7 @@
 #include "wire/tcp_connector.hpp"
 
+#include "wire/peer_name.hpp"
+
 #include <partita/contract.hpp>
 #include <partita/error.hpp>
 
@@ -38,9 +40,7 @@ void address_book::put_best_first(const std::string& name,
 }
 
 std::string text_of(const asio::ip::tcp::endpoint& endpoint) {
-  const std::string address = endpoint.address().to_string();
-  const std::string port = std::to_string(endpoint.port());
-  return endpoint.address().is_v6() ? "[" + address + "]:" + port : address + ":" + port;
+  return peer_name(endpoint.address().to_string(), endpoint.port());
 }
 
 void set_buffer_sizes(asio::ip::tcp::socket& socket, const tcp_options& options) {
@@ -66,7 +66,7 @@ void tcp_connector::start(std::string_view host, std::uint16_t port,
   PARTITA_EXPECTS(limit.count() > 0, limit.count());
   done_ = std::move(done);
   port_ = port;
-  name_ = std::string(host) + ":" + std::to_string(port);
+  name_ = peer_name(host, port);
   deadline_ = clock::now() + std::min<std::chrono::milliseconds>(limit, limit_max);
   // The handle is a member, so nothing is called back after this object ended.
   look_up_ = book_->names().look_up(std::string(host), [this](const look_up_result& result) {

@@ -1,5 +1,6 @@
 #include "api/testing/blocking_client.hpp"
 
+#include "wire/peer_name.hpp"
 #include "wire/peer_sniff.hpp"
 
 #include <netdb.h>
@@ -46,8 +47,7 @@ read_end blocking_client::try_address(const void* address) {
 
 read_end blocking_client::connect(const std::string& host, std::uint16_t port) {
   disconnect();
-  peer_ =
-      (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + std::to_string(port);
+  peer_ = wire::peer_name(host, port);
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
