@@ -1,4 +1,4 @@
-// Base64 (RFC 4648, section 4) with padding: how the jsonl input takes bytes that are no text.
+// Base64 (RFC 4648, section 4) with padding: how jsonl holds bytes that are no text.
 //
 // Threads: pure.
 #pragma once
@@ -11,5 +11,6 @@ namespace partita::cli {
 
 /// Empty result: not base64. Strict: no line breaks, padding required, no stray bits.
 [[nodiscard]] std::optional<std::string> decode_base64(std::string_view text);
+[[nodiscard]] std::string encode_base64(std::string_view bytes);
 
 }  // namespace partita::cli

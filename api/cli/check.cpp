@@ -1,6 +1,8 @@
 #include "api/cli/check.hpp"
 
+#include "api/cli/connection_options.hpp"
 #include "api/cli/exit_code.hpp"
+#include "api/cli/input_file.hpp"
 #include "api/cli/outcome_history.hpp"
 
 #include <partita/testing/log_reader.hpp>
@@ -9,10 +11,10 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -30,13 +32,28 @@ struct check_arguments {
 
 int end_with(exit_code code) { return static_cast<int>(code); }
 
-// Reads "-" from standard input. Empty when all was understood.
+// Reads "-" from standard input. Empty when all was understood. Not by a stream: at the end of one
+// it can not be told from a file that could not be read.
 template <class Read>
 std::string read_file(const std::string& path, Read&& read) {
-  if (path == "-") return read(std::cin);
-  std::ifstream file{path};
-  if (!file) return "can not be opened";
-  return read(file);
+  input_file file;
+  if (const auto error = file.open(path)) return error.message();
+  std::string content;
+  std::vector<char> chunk(65'536);
+  for (;;) {
+    std::error_code error;
+    const auto count = file.read(chunk.data(), chunk.size(), error);
+    if (error == std::errc::interrupted) continue;
+    if (error) return error.message();
+    if (count == 0) break;
+    content.append(chunk.data(), count);
+  }
+  std::istringstream lines{std::move(content)};
+  return read(lines);
+}
+
+nlohmann::json known_number(bool known, std::int64_t value) {
+  return known ? nlohmann::json(value) : nlohmann::json(nullptr);
 }
 
 testing::read_end read_topic(testing::log_reader& reader, const std::string& topic,
@@ -56,19 +73,21 @@ testing::read_end read_topic(testing::log_reader& reader, const std::string& top
 }
 
 void print(const testing::anomaly& found) {
-  const nlohmann::json line{{"anomaly", testing::name(found.kind)},
-                            {"topic", found.topic},
-                            {"partition", found.partition.value},
-                            {"offset", found.offset.value},
-                            {"record", found.order},
-                            {"text", found.text}};
+  const nlohmann::json line{
+      {"anomaly", testing::name(found.kind)},
+      {"topic", found.topic},
+      {"partition", known_number(found.partition.known(), found.partition.value)},
+      {"offset", known_number(found.offset.known(), found.offset.value)},
+      {"record", found.order},
+      {"text", found.text}};
   std::printf("%s\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
 }
 
 int check(const check_arguments& arguments) {
   outcome_history history;
   const auto wrong = [](const std::string& path, const std::string& what) {
-    std::fprintf(stderr, "partita: %s: %s\n", path.c_str(), what.c_str());
+    const char* shown_path = path == "-" ? "stdin" : path.c_str();
+    std::fprintf(stderr, "partita: %s: %s\n", shown_path, what.c_str());
     return end_with(exit_code::usage);
   };
   if (!arguments.commands.empty())
@@ -76,6 +95,8 @@ int check(const check_arguments& arguments) {
             arguments.commands, [&](std::istream& from) { return history.read_commands(from); });
         !what.empty())
       return wrong(arguments.commands, what);
+  for (const auto& note : history.notes())
+    std::fprintf(stderr, "partita: note: %s: %s\n", arguments.commands.c_str(), note.c_str());
   if (const auto what = read_file(
           arguments.outcomes,
           [&](std::istream& from) { return history.read_outcomes(from, arguments.topic); });
@@ -96,7 +117,6 @@ int check(const check_arguments& arguments) {
   const auto anomalies = testing::check(history.records(), logs, options);
   for (const auto& one : anomalies) print(one);
   std::printf("{\"records\":%zu,\"anomalies\":%zu}\n", history.records().size(), anomalies.size());
-  if (std::fflush(stdout) != 0) return end_with(exit_code::usage);
   return end_with(anomalies.empty() ? exit_code::ok : exit_code::not_written);
 }
 
@@ -105,21 +125,23 @@ int check(const check_arguments& arguments) {
 void add_check_command(CLI::App& app, int& exit_code) {
   auto* command = app.add_subcommand("check", "Compare outcomes with what the log holds");
   auto arguments = std::make_shared<check_arguments>();
-  command->add_option("-b,--bootstrap-server", arguments->bootstrap, "HOST:PORT of any broker")
-      ->required();
+  add_bootstrap_option(*command, arguments->bootstrap);
   command
       ->add_option("--outcomes", arguments->outcomes,
                    "What `partita drive` printed, or lines like it; - for standard input")
       ->required();
   command->add_option("--commands", arguments->commands,
                       "What it read: the records by name; without it the outcomes describe them");
-  command->add_option("--topic", arguments->topic, "Topic of outcomes that name none");
+  command->add_option("-t,--topic", arguments->topic, "Topic of outcomes that name none");
   command->add_flag("--others-may-write", arguments->options.others_may_write,
                     "Records that no outcome names are no anomaly");
   command->add_flag("--log-append-time", arguments->options.log_append_time,
                     "The topic's timestamps are the broker's");
   command->add_flag("--ignore-order", arguments->ignore_order,
                     "The log may have another order than the records");
+  command->footer(R"(Exit code
+  0 the log agrees   2 there are anomalies   6 cluster unreachable
+  1 usage, input, a topic that can't be read, output that can't be written)");
   command->callback([arguments, &exit_code] { exit_code = check(*arguments); });
 }
 

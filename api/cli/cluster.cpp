@@ -1,7 +1,10 @@
 #include "api/cli/cluster.hpp"
 
+#include "api/cli/connection_options.hpp"
 #include "api/cli/control_channel.hpp"
 #include "api/cli/exit_code.hpp"
+#include "api/cli/number_option.hpp"
+#include "api/cli/standard_output.hpp"
 
 #include <partita/testing/cluster.hpp>
 #include <partita/testing/log_reader.hpp>
@@ -13,8 +16,10 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -45,6 +50,11 @@ struct tell_arguments {
   std::string control;
   std::vector<std::string> words;
 };
+
+constexpr number_range port_range{0, 65'535};
+/// Longer than a broker takes that is there.
+constexpr std::chrono::seconds answer_limit{10};
+constexpr std::uint64_t most_of_an_int = std::numeric_limits<std::int32_t>::max();
 
 int ends_with(exit_code value) { return static_cast<int>(value); }
 
@@ -100,7 +110,6 @@ void announce(const testing::loopback_cluster& cluster, const control_channel& c
     while (cluster.view(name, partitions)) ++partitions;
     std::printf("topic %s: %d partitions\n", name.c_str(), partitions);
   }
-  std::fflush(stdout);
 }
 
 int serve(const serve_arguments& arguments) {
@@ -138,6 +147,8 @@ int serve(const serve_arguments& arguments) {
     }
   if (arguments.control_input) control.read_input();
   announce(cluster, control);
+  // Who waits for these lines would wait for ever.
+  if (!write_output_out()) return ends_with(exit_code::usage);
   control.serve(stop_signals);
   return ends_with(exit_code::ok);
 }
@@ -195,10 +206,10 @@ void print(partition_id partition, const testing::log_record& record) {
 }
 
 int show_log(const log_arguments& arguments) {
-  testing::log_reader reader{arguments.bootstrap};
+  testing::log_reader reader{arguments.bootstrap, answer_limit};
   std::vector<partition_id> partitions;
   const auto failed = [](const testing::read_end& end) {
-    std::fprintf(stderr, "%s\n", end.text.c_str());
+    std::fprintf(stderr, "partita: %s\n", end.text.c_str());
     return ends_with(is_unreachable(end.error) ? exit_code::unreachable : exit_code::usage);
   };
   if (arguments.partition >= 0) {
@@ -212,7 +223,7 @@ int show_log(const log_arguments& arguments) {
                                  [&](const auto& record) { print(partition, record); });
     if (!end.ok()) return failed(end);
   }
-  return ends_with(std::fflush(stdout) == 0 ? exit_code::ok : exit_code::usage);
+  return ends_with(exit_code::ok);
 }
 
 }  // namespace
@@ -220,24 +231,23 @@ int show_log(const log_arguments& arguments) {
 void add_cluster_command(CLI::App& app, int& exit_code) {
   auto* cluster = app.add_subcommand("cluster", "Run simulated brokers on loopback ports");
   auto serving = std::make_shared<serve_arguments>();
-  cluster->add_option("--brokers", serving->brokers, "How many brokers")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
-  cluster->add_option("--topic", serving->topics, "NAME[:PARTITIONS[:REPLICATION]], repeatable");
-  cluster->add_option("--port", serving->port, "Port of the first broker; 0 takes free ones")
-      ->capture_default_str();
-  cluster->add_option("--seed", serving->seed, "Seed of ids and faults")->capture_default_str();
+  add_number_option(*cluster, "--brokers", serving->brokers, {1, 100}, "How many brokers")
+      ->default_str("3");
+  cluster->add_option("-t,--topic", serving->topics, "NAME[:PARTITIONS[:REPLICATION]], repeatable");
+  add_number_option(*cluster, "--port", serving->port, port_range,
+                    "Port of the first broker; 0 takes free ones")
+      ->default_str("19092");
+  add_number_option(*cluster, "--seed", serving->seed,
+                    {0, std::numeric_limits<std::uint64_t>::max()}, "Seed of ids and faults")
+      ->default_str("1");
   cluster->add_option("--emulate", serving->emulate, "Version of Kafka whose rules are followed")
       ->capture_default_str();
-  cluster
-      ->add_option("--producer-id-expiration-check-interval-ms", serving->expiration_check_ms,
-                   "How often forgotten producers are looked for")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  cluster
-      ->add_option("--control-port", serving->control_port,
-                   "Take commands on this loopback port; 0 takes a free one")
-      ->check(CLI::Range(0, 65535));
+  add_number_option(*cluster, "--producer-id-expiration-check-interval-ms",
+                    serving->expiration_check_ms, {1, most_of_an_int},
+                    "How often forgotten producers are looked for")
+      ->default_str("600000");
+  add_number_option(*cluster, "--control-port", serving->control_port, port_range,
+                    "Take commands on this loopback port; 0 takes a free one");
   cluster->add_flag("--control-stdin", serving->control_input,
                     "Take commands from standard input, one JSON object a line");
   cluster->add_flag("!--no-auto-create", serving->auto_create, "Do not create topics on demand");
@@ -245,10 +255,10 @@ void add_cluster_command(CLI::App& app, int& exit_code) {
   auto* log =
       cluster->add_subcommand("log", "Print the records of a topic with their batch's stamp");
   auto reading = std::make_shared<log_arguments>();
-  log->add_option("--bootstrap", reading->bootstrap, "HOST:PORT of any broker")->required();
-  log->add_option("--topic", reading->topic, "Topic")->required();
-  log->add_option("--partition", reading->partition, "One partition only")
-      ->check(CLI::NonNegativeNumber);
+  add_bootstrap_option(*log, reading->bootstrap);
+  log->add_option("-t,--topic", reading->topic, "Topic")->required();
+  add_number_option(*log, "-p,--partition", reading->partition, {0, most_of_an_int},
+                    "One partition only");
 
   auto* told = cluster->add_subcommand("tell", "Send a command to a cluster with --control-port");
   auto telling = std::make_shared<tell_arguments>();

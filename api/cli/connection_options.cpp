@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -37,7 +38,47 @@ void write_log(void* context, int level, std::string_view line) {
   static_cast<progress_display*>(context)->log(text);
 }
 
+/// Applies the options of the command line; see invariant 2.
+std::string apply_settings(const std::vector<connection_options::setting>& settings,
+                           producer_config& config, config_report& report) {
+  struct applied {
+    std::string value;  // as the configuration prints it
+    const connection_options::setting* by;
+  };
+  std::map<std::string, applied> done;
+  for (const connection_options::setting& each : settings) {
+    config_report own;
+    if (const config_error error = apply_property(config, each.key, each.value, each.origin, &own))
+      return error.message();
+    for (std::string& note : own.notes) report.notes.push_back(std::move(note));
+    for (config_origin& origin : own.origins) {
+      std::string value;
+      for (config_entry& entry : describe(config))
+        if (entry.key == origin.key) value = std::move(entry.value);
+      const auto [known, fresh] = done.emplace(origin.key, applied{value, &each});
+      const connection_options::setting& before = *known->second.by;
+      if (!fresh && before.origin != each.origin && known->second.value != value)
+        return before.origin + " (" + before.key + "=" + before.value + ") and " + each.origin +
+               " (" + each.key + "=" + each.value + ") set one thing in two ways: give one of them";
+      known->second = {value, &each};
+      std::erase_if(report.origins,
+                    [&](const config_origin& old) { return old.key == origin.key; });
+      report.origins.push_back(std::move(origin));
+    }
+  }
+  return {};
+}
+
 }  // namespace
+
+void add_bootstrap_option(CLI::App& command, std::string& into) {
+  command
+      .add_option(bootstrap_names, into,
+                  "HOST:PORT of any broker, several with commas; an IPv6 address in brackets, "
+                  "[::1]:9092")
+      ->envname("KAFKA_BOOTSTRAP_SERVERS")
+      ->required();
+}
 
 void add_setting_option(CLI::App& command, connection_options& into, const std::string& names,
                         const std::string& key, const std::string& description) {
@@ -51,11 +92,13 @@ void add_setting_option(CLI::App& command, connection_options& into, const std::
 }
 
 void add_connection_options(CLI::App& command, connection_options& into) {
-  add_setting_option(command, into, "-b,--bootstrap", "bootstrap.servers",
-                     "brokers to start from: HOST:PORT,HOST:PORT...");
+  add_setting_option(command, into, bootstrap_names, "bootstrap.servers",
+                     "brokers to start from: HOST:PORT,HOST:PORT...; an IPv6 address in brackets, "
+                     "[::1]:9092; default: $KAFKA_BOOTSTRAP_SERVERS");
   command.add_option("-F,--config", into.config_file,
                      "configuration file in Kafka's format; default: $PARTITA_CONFIG, then "
-                     "~/.config/partita.conf");
+                     "~/.config/partita.conf. KAFKA_LINGER_MS and the like come before it, options "
+                     "before both");
   command
       .add_option_function<std::vector<std::string>>(
           "-X",
@@ -87,9 +130,8 @@ std::string load_config(const connection_options& options, producer_config& conf
     if (const config_error error = load_properties_file(config, file, &report))
       return error.message();
   if (const config_error error = load_environment(config, &report)) return error.message();
-  for (const auto& [key, value, origin] : options.settings)
-    if (const config_error error = apply_property(config, key, value, origin, &report))
-      return error.message();
+  if (std::string error = apply_settings(options.settings, config, report); !error.empty())
+    return error;
   for (std::string& note : fit_defaults(config, report)) report.notes.push_back(std::move(note));
   if (const config_error error = validate(config)) return error.message();
   if (!options.quiet)

@@ -1,8 +1,9 @@
 // The options that every subcommand with a producer has, and the configuration they lead to.
 //
 // Invariants
-// 1. Precedence: command line, then environment, then file. Within the command line the later
-//    option wins.
+// 1. Precedence: command line, then environment, then file.
+// 2. Within the command line two options that set one key to different values are an error: which
+//    of them was written last is no way to choose. The same option twice: the later one wins.
 //
 // Threads: one.
 #pragma once
@@ -34,6 +35,11 @@ struct connection_options {
   int verbosity = 0;
   bool quiet = false;
 };
+
+/// The brokers have these names in every command; the last is that of Kafka's own tools.
+inline constexpr const char* bootstrap_names = "-b,--bootstrap,--bootstrap-server";
+/// -b for a command without a producer: required, from the environment where it is not given.
+void add_bootstrap_option(CLI::App& command, std::string& into);
 
 /// -b, -F, -X, -q and -v. `into` must outlive the parsing.
 void add_connection_options(CLI::App& command, connection_options& into);

@@ -4,6 +4,7 @@
 #include "api/cli/delivery_ledger.hpp"
 #include "api/cli/demo_input.hpp"
 #include "api/cli/exit_code.hpp"
+#include "api/cli/number_option.hpp"
 #include "api/cli/produce_summary.hpp"
 #include "api/cli/progress.hpp"
 #include "api/cli/wake_up.hpp"
@@ -207,13 +208,13 @@ void add_demo_command(CLI::App& app, int& exit_code) {
       "demo", "Starts embedded brokers, produces a file, reads the log back and compares");
   auto options = std::make_shared<demo_options>();
   add_connection_options(*command, options->connection);
-  command->add_option("--brokers", options->brokers, "embedded brokers, unless -b names real ones")
-      ->check(CLI::Range(1, 16))
-      ->capture_default_str();
-  command->add_option("--partitions", options->partitions, "of the topic on embedded brokers")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command->add_option("--file", options->file, "jsonl; default: examples/data/orders.jsonl");
+  add_number_option(*command, "--brokers", options->brokers, {1, 16},
+                    "embedded brokers, unless -b names real ones")
+      ->default_str("3");
+  add_number_option(*command, "--partitions", options->partitions, {1, 1000},
+                    "of the topic on embedded brokers")
+      ->default_str("12");
+  command->add_option("FILE,--file", options->file, "jsonl; default: examples/data/orders.jsonl");
   command->add_option("-t,--topic", options->topic, "topic")->capture_default_str();
   command->callback([options, &exit_code] { exit_code = static_cast<int>(demo(*options)); });
 }

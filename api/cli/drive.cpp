@@ -45,7 +45,10 @@ exit_code drive(const drive_options& options) {
   if (const std::error_code error = input.open(options.file))
     return fail((options.file.empty() ? "stdin" : options.file) + ": " + error.message());
   drive_run run(input);
-  return run.run(config);
+  const exit_code code = run.run(config);
+  if (run.output_error())
+    display.say("partita: the output can't be written: " + run.output_error().message());
+  return code;
 }
 
 }  // namespace

@@ -66,25 +66,28 @@ exit_code drive_run::run(const producer_config& config) {
   partition_events_.emplace(producer_->events());
   watch();
   read_all();
+  reading_ = false;
   if (producer_ && !closed_ && waker_.interrupts() == 0) close(close_deadline_, false);
   const auto all_told = [this] { return records_.counts().open() == 0 && pending_.load() == 0; };
   if (producer_) static_cast<void>(wait_until(all_told, close_deadline_ + wait_for_the_end_max));
   producer_.reset();  // answers what an interrupt left
   write_events();
-  return waker_.interrupts() > 0 ? exit_code::interrupted : exit_code::ok;
+  if (waker_.interrupts() > 0) return exit_code::interrupted;
+  return output_error_ || input_error_ ? exit_code::usage : exit_code::ok;
 }
 
 // Input
 
 void drive_run::read_all() {
   std::vector<char> chunk(chunk_bytes);
-  for (bool ended = false; !ended && waker_.interrupts() == 0;) {
+  for (bool ended = false; !ended && !ends_early();) {
     write_events();
     if (!waker_.wait(input_.descriptor(), 1h)) continue;
     std::error_code error;
     const std::size_t count = input_.read(chunk.data(), chunk.size(), error);
     if (error == std::errc::interrupted || error == std::errc::operation_would_block) continue;
     if (error) complain(line_, {}, input_.name() + ": " + error.message());
+    input_error_ = static_cast<bool>(error);
     ended = error || count == 0;
     if (ended)
       lines_.finish();
@@ -96,7 +99,7 @@ void drive_run::read_all() {
 
 void drive_run::take_lines() {
   line_input::line line;
-  while (waker_.interrupts() == 0 && lines_.next(line)) {
+  while (!ends_early() && lines_.next(line)) {
     take_line(line);
     write_events();
   }
@@ -323,7 +326,7 @@ void drive_run::follow(operation<Result>&& work, const drive_command& command, T
 
 void drive_run::wait_or_complain(const drive_command& command, const std::function<bool()>& done) {
   const milliseconds longest = command.timeout.value_or(wait_default);
-  if (wait_until(done, longest) || waker_.interrupts() > 0) return;
+  if (wait_until(done, longest) || ends_early()) return;
   complain(command, "not done within " + std::to_string(longest.count()) + " ms");
 }
 
@@ -333,7 +336,7 @@ bool drive_run::wait_until(const std::function<bool()>& done, milliseconds longe
     write_events();
     if (done()) return true;
     const auto now = std::chrono::steady_clock::now();
-    if (now >= give_up || waker_.interrupts() > 0) return false;
+    if (now >= give_up || ends_early()) return false;
     waker_.wait(-1, std::chrono::ceil<milliseconds>(give_up - now));
   }
 }
@@ -371,10 +374,14 @@ void drive_run::write_events() {
     text.swap(events_);
   }
   std::string_view left = text;
-  while (!left.empty()) {
+  while (!left.empty() && !output_error_) {
     const ssize_t written = ::write(STDOUT_FILENO, left.data(), left.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // nobody reads any more
+    if (written <= 0) {
+      // A script whose events nobody sees is not carried out any further.
+      output_error_ = {errno, std::generic_category()};
+      return;
+    }
     left.remove_prefix(static_cast<std::size_t>(written));
   }
 }

@@ -28,6 +28,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace partita::cli {
@@ -38,6 +39,8 @@ class drive_run {
 
   /// `config` has been validated.
   exit_code run(const producer_config& config);
+  /// Why events could not be written; the script was not read any further.
+  [[nodiscard]] std::error_code output_error() const noexcept { return output_error_; }
 
  private:
   struct detached;
@@ -75,6 +78,9 @@ class drive_run {
   void complain(const drive_command& command, std::string_view message);
   void complain(std::uint64_t line, std::string_view verb, std::string_view message);
   void write_events();
+  [[nodiscard]] bool ends_early() const noexcept {
+    return waker_.interrupts() > 0 || (reading_ && output_error_);
+  }
 
   input_file& input_;
   line_input lines_;
@@ -84,6 +90,9 @@ class drive_run {
   std::chrono::milliseconds close_deadline_{0};
   std::uint64_t line_ = 0;
   bool closed_ = false;
+  bool reading_ = true;
+  bool input_error_ = false;
+  std::error_code output_error_;
   std::atomic<std::uint64_t> pending_{0};  // operations whose end was not told yet
   std::mutex mutex_;
   std::string events_;

@@ -11,7 +11,7 @@ exit_code exit_code_of(const run_facts& facts) noexcept {
   if (facts.unreachable) return exit_code::unreachable;
   if (facts.counts.unknown > 0) return exit_code::unknown;
   if (facts.halted) return exit_code::halted;
-  if (facts.counts.not_written > 0) return exit_code::not_written;
+  if (facts.counts.not_written > 0 || facts.skipped_input) return exit_code::not_written;
   return exit_code::ok;
 }
 

@@ -15,10 +15,10 @@ namespace partita::cli {
 
 enum class exit_code : int {
   ok = 0,           ///< everything delivered, every check passed
-  usage = 1,        ///< wrong usage, configuration or input
-  not_written = 2,  ///< some records not written
+  usage = 1,        ///< wrong usage, configuration or input; output that could not be written
+  not_written = 2,  ///< some records not written, or skipped because they could not be read
   unknown = 3,      ///< some outcomes unknown
-  halted = 4,       ///< a partition is halted
+  halted = 4,       ///< a partition or a key is halted
   denied = 5,       ///< authentication or authorisation failed
   unreachable = 6,  ///< no broker could be talked to
   interrupted = 130,
@@ -32,6 +32,7 @@ struct run_facts {
   bool denied = false;
   bool unreachable = false;
   bool halted = false;
+  bool skipped_input = false;  ///< lines that could not be read were passed over
 };
 
 [[nodiscard]] exit_code exit_code_of(const run_facts& facts) noexcept;

@@ -40,6 +40,23 @@ void fit_times(producer_config& config, const config_report& report,
   }
 }
 
+/// As Kafka's own producer does it: idempotence that nobody asked for gives way.
+void fit_idempotence(producer_config& config, const config_report& report,
+                     std::vector<std::string>& notes) {
+  if (!config.enable_idempotence || is_set(report, "enable.idempotence")) return;
+  std::string_view because;
+  if (config.acks != acks::all)
+    because = "acks";
+  else if (config.retries <= 0)
+    because = "retries";
+  else if (config.max_in_flight > 5)
+    because = "max.in.flight.requests.per.connection";
+  if (because.empty()) return;
+  config.enable_idempotence = false;
+  notes.push_back("enable.idempotence is false, to fit " + std::string(because) +
+                  ": a retry may write a record twice");
+}
+
 /// A batch has to fit into a request and into the buffer.
 void fit_sizes(producer_config& config, const config_report& report,
                std::vector<std::string>& notes) {
@@ -58,6 +75,7 @@ std::vector<std::string> fit_defaults(producer_config& config, const config_repo
   std::vector<std::string> notes;
   fit_times(config, report, notes);
   fit_sizes(config, report, notes);
+  fit_idempotence(config, report, notes);
   return notes;
 }
 

@@ -38,7 +38,10 @@ jsonl_builder::member jsonl_builder::member_named(std::string_view name) noexcep
                                                            {"value_base64", member::value_base64},
                                                            {"headers", member::headers},
                                                            {"partition", member::partition},
-                                                           {"timestamp", member::timestamp}};
+                                                           {"timestamp", member::timestamp},
+                                                           {"outcome", member::outcome},
+                                                           {"reason", member::reason},
+                                                           {"source", member::source}};
   for (const auto& [known, which] : names)
     if (name == known) return which;
   return member::none;
@@ -85,7 +88,8 @@ template <class Action>
 bool jsonl_builder::scalar(Action action) {
   const mark here(*this);
   if (place_ == place::outside) return refuse("expected an object");
-  if (place_ == place::header_array) return refuse("expected an object with \"key\" and \"value\"");
+  if (place_ == place::header_array)
+    return refuse(R"(expected a header: ["name","value"] or {"key":"name","value":"text"})");
   return action();
 }
 
@@ -164,12 +168,17 @@ bool jsonl_builder::end_object() {
 bool jsonl_builder::start_array(std::size_t) {
   const mark here(*this);
   if (place_ == place::record && current_ == member::headers) return enter(place::header_array);
-  return refuse(expected());
+  if (place_ != place::header_array) return refuse(expected());
+  record_.headers.emplace_back();
+  pair_texts_ = 0;
+  return enter(place::header_pair);
 }
 
 bool jsonl_builder::end_array() {
   const mark here(*this);
-  return enter(place::record);
+  if (place_ == place::header_array) return enter(place::record);
+  if (pair_texts_ != 2) return refuse("a header is a pair: [\"name\",\"value\"]");
+  return enter(place::header_array);
 }
 
 bool jsonl_builder::parse_error(std::size_t position, const std::string&,
@@ -209,6 +218,7 @@ bool jsonl_builder::text(std::optional<std::string> read) {
     return true;
   }
   if (place_ == place::header_item) return header_item_text(std::move(read));
+  if (place_ == place::header_pair) return header_pair_text(std::move(read));
   switch (current_) {
     case member::topic:
       if (!read) return refuse(expected());
@@ -228,6 +238,10 @@ bool jsonl_builder::text(std::optional<std::string> read) {
     case member::partition:
     case member::timestamp:
       return !read || refuse(expected());  // null: as if absent
+    case member::outcome:
+    case member::reason:
+    case member::source:
+      return true;
     case member::none:
       break;
   }
@@ -244,6 +258,21 @@ bool jsonl_builder::header_item_text(std::optional<std::string> read) {
   if (!read) return refuse("the key of a header can't be null");
   header.key = std::move(*read);
   return true;
+}
+
+bool jsonl_builder::header_pair_text(std::optional<std::string> read) {
+  owned_header& header = record_.headers.back();
+  switch (++pair_texts_) {
+    case 1:
+      if (!read) return refuse("the name of a header can't be null");
+      header.key = std::move(*read);
+      return true;
+    case 2:
+      header.value = std::move(read);
+      return true;
+    default:
+      return refuse("a header is a pair: [\"name\",\"value\"]");
+  }
 }
 
 bool jsonl_builder::decoded(std::optional<std::string> read, std::optional<std::string>& into) {

@@ -56,6 +56,10 @@ class jsonl_builder {
     headers,
     partition,
     timestamp,
+    // What a dead letter says about itself: read, and of no effect.
+    outcome,
+    reason,
+    source,
   };
   /// Where in the line's structure the parser is.
   enum class place : std::uint8_t {
@@ -64,6 +68,7 @@ class jsonl_builder {
     header_object,
     header_array,
     header_item,
+    header_pair,
     after,
   };
   struct mark;
@@ -79,6 +84,7 @@ class jsonl_builder {
   bool header_item_key(const std::string& name);
   bool text(std::optional<std::string> read);
   bool header_item_text(std::optional<std::string> read);
+  bool header_pair_text(std::optional<std::string> read);
   bool decoded(std::optional<std::string> read, std::optional<std::string>& into);
   bool integer(std::int64_t number);
 
@@ -94,6 +100,7 @@ class jsonl_builder {
   bool item_base64_ = false;
   bool item_has_key_ = false;
   bool item_has_value_ = false;
+  int pair_texts_ = 0;
 };
 
 }  // namespace partita::cli

@@ -1,10 +1,12 @@
 // The program partita.
 #include "api/cli/check.hpp"
 #include "api/cli/cluster.hpp"
+#include "api/cli/command_line.hpp"
 #include "api/cli/demo.hpp"
 #include "api/cli/drive.hpp"
 #include "api/cli/exit_code.hpp"
 #include "api/cli/produce.hpp"
+#include "api/cli/standard_output.hpp"
 
 #include <partita/version.hpp>
 
@@ -15,6 +17,7 @@
 
 #include <exception>
 #include <iostream>
+#include <string>
 
 namespace {
 
@@ -24,6 +27,17 @@ void occupy_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(stream, F_GETFD) < 0)
       static_cast<void>(::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+}
+
+int refuse_usage(CLI::App& app, const std::string& why) {
+  std::cerr << "partita: " << why << "\n`" << partita::cli::command_in_use(app)
+            << " --help` says what there is.\n";
+  return static_cast<int>(partita::cli::exit_code::usage);
+}
+
+int ended_with(int code) {
+  return static_cast<int>(
+      partita::cli::with_output_written(static_cast<partita::cli::exit_code>(code)));
 }
 
 }  // namespace
@@ -42,13 +56,17 @@ int main(int argc, char** argv) {
     partita::cli::add_drive_command(app, code);
     partita::cli::add_check_command(app, code);
     partita::cli::add_demo_command(app, code);
+    if (const std::string why = partita::cli::unknown_command(app, argc, argv); !why.empty())
+      return refuse_usage(app, why);
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // Help and version end here too, with 0.
-    return app.exit(error, std::cout, std::cerr) == 0 ? 0 : static_cast<int>(exit_code::usage);
+    if (error.get_exit_code() != 0) return refuse_usage(app, partita::cli::explain(app, error));
+    app.exit(error, std::cout, std::cerr);
+    return ended_with(static_cast<int>(exit_code::ok));
   } catch (const std::exception& error) {
     std::cerr << "partita: " << error.what() << '\n';
     return static_cast<int>(exit_code::usage);
   }
-  return code;
+  return ended_with(code);
 }

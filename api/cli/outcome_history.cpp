@@ -1,7 +1,6 @@
 #include "api/cli/outcome_history.hpp"
 
 #include "api/cli/command_object.hpp"
-#include "api/cli/drive_command.hpp"
 #include "api/cli/jsonl.hpp"
 
 #include <optional>
@@ -23,7 +22,7 @@ std::string each_line(std::istream& from, Read&& read) {
   std::string line;
   for (std::size_t number = 1; std::getline(from, line); ++number) {
     if (is_blank(line)) continue;
-    if (const auto wrong = read(line); !wrong.empty()) return at_line(number, wrong);
+    if (const auto wrong = read(line, number); !wrong.empty()) return at_line(number, wrong);
   }
   return from.bad() ? "can not be read to its end" : "";
 }
@@ -86,23 +85,45 @@ produced_record* outcome_history::named(const std::string& name) {
 }
 
 std::string outcome_history::read_commands(std::istream& from) {
-  return each_line(from, [&](const std::string& line) -> std::string {
+  return each_line(from, [&](const std::string& line, std::size_t number) -> std::string {
     drive_command command;
     const auto wrong = parse_drive_command(line, command);
     if (command.verb != "produce" && command.verb != "produce_batch") return "";
     if (!wrong.empty()) return wrong;
-    const auto send = command.records.size() > 1 ? ++last_send_ : 0;
-    for (const auto& one : command.records) {
-      if (!names_.emplace(one.name, records_.size()).second)
-        return "a second record has the name " + one.name;
-      auto& made = records_.emplace_back();
-      made.record = owned(one.content);
-      made.order = records_.size();
-      made.client_timestamp = one.content.timestamp.has_value();
-      made.send = send;
-    }
+    const auto where = "line " + std::to_string(number) + ": ";
+    if (command.verb == "produce")
+      take_record(command.records.front(), 0, where);
+    else
+      take_batch(command, where);
     return "";
   });
+}
+
+void outcome_history::take_batch(const drive_command& batch, const std::string& where) {
+  for (const auto& one : batch.records) {
+    const bool differs = one.deadline != batch.records.front().deadline;
+    if (!differs && named(one.name) == nullptr) continue;
+    notes_.push_back(where +
+                     (differs ? "the records of a batch have one deadline"
+                              : "the name " + one.name + " is taken") +
+                     "; none of them was produced");
+    return;
+  }
+  const auto send = batch.records.size() > 1 ? ++last_send_ : 0;
+  for (const auto& one : batch.records) take_record(one, send, where);
+}
+
+void outcome_history::take_record(const named_record& one, std::uint64_t send,
+                                  const std::string& where) {
+  if (!names_.emplace(one.name, records_.size()).second) {
+    notes_.push_back(where + "the name " + one.name + " is taken; this record was not produced");
+    return;
+  }
+  auto& made = records_.emplace_back();
+  made.record = owned(one.content);
+  made.order = records_.size();
+  made.client_timestamp = one.content.timestamp.has_value();
+  made.send = send;
 }
 
 std::string outcome_history::read_outcome(std::string_view text, const std::string& default_topic) {
@@ -138,8 +159,9 @@ std::string outcome_history::read_outcome(std::string_view text, const std::stri
 }
 
 std::string outcome_history::read_outcomes(std::istream& from, const std::string& default_topic) {
-  return each_line(from,
-                   [&](const std::string& line) { return read_outcome(line, default_topic); });
+  return each_line(from, [&](const std::string& line, std::size_t) {
+    return read_outcome(line, default_topic);
+  });
 }
 
 }  // namespace partita::cli

@@ -1,5 +1,6 @@
 #include "api/cli/produce.hpp"
 
+#include "api/cli/dead_letter_file.hpp"
 #include "api/cli/produce_options.hpp"
 #include "api/cli/produce_run.hpp"
 
@@ -22,8 +23,11 @@ exit_code produce(const produce_options& options) {
                                                     : progress_display::suitable());
   if (const std::string reason = check(options); !reason.empty()) return fail(display, reason);
   producer_config config;
-  // As --on-error says. Lines of a file often have no keys, and their order counts all the same.
-  config.on_failure = failure_policy::halt_partition;
+  // Not the library's default: lines of a file often have no keys, and their order counts all the
+  // same. Nor does anybody recover a key here, so what fails ends the run for its partition.
+  // Where failed records are kept, the others need not wait for them.
+  config.on_failure =
+      options.dead_letters.empty() ? failure_policy::halt_partition : failure_policy::skip;
   if (const std::string reason = load_config(options.connection, config, display); !reason.empty())
     return fail(display, reason);
   log_to(config, display);
@@ -31,14 +35,26 @@ exit_code produce(const produce_options& options) {
   if (const std::error_code error = input.open(options.file))
     return fail(display, (options.file.empty() ? "stdin" : options.file) + ": " + error.message());
 
-  produce_run run(options, input, display);
+  dead_letter_file letters;
+  if (!options.dead_letters.empty()) {
+    if (const std::string reason = letters.open(options.dead_letters); !reason.empty())
+      return fail(display, reason);
+    if (letters.torn_bytes() > 0)
+      display.say("partita: note: " + options.dead_letters + ": cut off a torn last line of " +
+                  std::to_string(letters.torn_bytes()) + " bytes");
+  }
+
+  produce_run run(options, input, letters, display);
   const run_summary summary = run.run(config);
   if (!summary.unreachable.empty())
     display.say("partita: cluster unreachable: " + summary.unreachable);
+  if (summary.first_failed_line != 0)
+    display.say("partita: " + input.name() + ":" + std::to_string(summary.first_failed_line) +
+                " is the first record that was not delivered");
   if (options.json_summary)
-    std::cout << summary_json(summary) << std::flush;
+    std::cout << summary_json(summary);
   else if (!options.connection.quiet)
-    std::cout << summary_text(summary, options.connection.verbosity > 0) << std::flush;
+    std::cout << summary_text(summary, options.connection.verbosity > 0);
   return summary.exit_code;
 }
 

@@ -1,6 +1,7 @@
 #include "api/cli/produce_options.hpp"
 
 #include "api/cli/line_input.hpp"
+#include "api/cli/number_option.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -10,17 +11,30 @@ namespace partita::cli {
 namespace {
 
 constexpr const char* footer = R"(Input
-  lines    one record a line; with -K the part before the delimiter is the key
+  lines    one record a line. With -K the part before the first delimiter is the key: ":v" has
+           the empty key, and a line without a delimiter is all value and has no key (or that of
+           -k). A delimiter can not be escaped within a line; take one that keys do not hold.
+           -K and -D themselves take \t \n \r \0 \\ \xHH and several characters.
   jsonl    one object a line, all members optional:
-           {"topic":"t","key":"k","value":"v","headers":{"name":"text"},
+           {"topic":"t","key":"k","value":"v","headers":[["name","text"],["other",null]],
             "partition":0,"timestamp":1764000000000}, without the line break;
-           key_base64 and value_base64 for bytes that are no text; no value: a tombstone
+           key_base64 and value_base64 for bytes that are no text; no value: a tombstone;
+           headers may also be {"name":"text"} or [{"key":"name","value_base64":"AA=="}]
 
-Exit code
-  0 all delivered   2 some not written   3 some unknown: a second run may duplicate them
-  4 a partition or a key is halted   5 not authorised   6 cluster unreachable
-  1 usage, configuration, input
+What happens after a failure
+  The program does not recover what is halted, and the order of lines counts even where they have
+  no keys. So a record that fails halts its partition (on.failure=halt_partition), and reading ends;
+  the library's own default is halt_key. --on-error halt-key: only records of the same key are held
+  back, and a record without a key fails alone. --on-error skip: every record fails alone. The first
+  line that was not delivered is told. --dlq FILE keeps what failed: each line says whether the
+  record was not written or may have been ("outcome"), and the file is input for a later run.
+
+Exit code, the first that applies
   130 interrupted: the first Ctrl-C flushes what was read, the second leaves at once
+  1 usage, configuration, input   5 not authorised   6 cluster unreachable
+  3 some unknown: a second run may duplicate them   4 a partition or a key is halted
+  2 some not written, lines passed over by --skip-bad-lines among them
+  1 all delivered, but the summary could not be printed   0 all delivered
 
 Examples
   printf 'k1:a\nk2:b\n' | partita produce -b localhost:9092 -t orders -K :
@@ -39,16 +53,9 @@ void add_unescaped(CLI::App& command, const std::string& names, std::string& int
       description);
 }
 
-/// The parser takes "-1" for the largest number there is.
-std::string count_of_records(const std::string& text) {
-  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-  const bool zero = text.find_first_not_of('0') == std::string::npos;
-  return digits && !zero ? "" : "takes a number of records from 1 on";
-}
-
 void add_record_options(CLI::App& command, produce_options& into) {
   add_unescaped(command, "-K,--key-delimiter", into.key_delimiter,
-                "a line is KEY DELIMITER VALUE; escapes such as \\t are understood");
+                "a line is KEY DELIMITER VALUE; see below for lines without one");
   add_unescaped(command, "-D,--delimiter", into.record_delimiter,
                 "ends a record in place of the line feed");
   command.add_option("-k,--key", into.fixed_key, "key of every record that has none");
@@ -65,8 +72,9 @@ void add_record_options(CLI::App& command, produce_options& into) {
           },
           "NAME=TEXT, or NAME for a null header, on every record; repeatable")
       ->allow_extra_args(false);
-  command.add_option("-p,--partition", into.partition, "partition of records that name none")
-      ->check(CLI::Range(0, std::numeric_limits<std::int32_t>::max()));
+  add_number_option(command, "-p,--partition", into.partition,
+                    {0, std::numeric_limits<std::int32_t>::max()},
+                    "partition of records that name none");
   command.add_flag("-Z,--null", into.empty_is_null, "an empty value is a tombstone");
 }
 
@@ -75,7 +83,7 @@ void add_record_options(CLI::App& command, produce_options& into) {
 void add_produce_options(CLI::App& command, produce_options& into) {
   add_connection_options(command, into.connection);
   command.add_option("-t,--topic", into.topic, "topic; jsonl records may name another");
-  command.add_option("FILE", into.file, "what to read; default: standard input");
+  command.add_option("FILE,--file", into.file, "what to read; default: standard input");
   command
       .add_option_function<std::string>(
           "--input",
@@ -87,7 +95,8 @@ void add_produce_options(CLI::App& command, produce_options& into) {
   add_record_options(command, into);
   add_setting_option(command, into.connection, "-z,--compression", "compression.type",
                      "none, gzip, snappy, lz4 or zstd");
-  add_setting_option(command, into.connection, "--acks", "acks", "all (default), 1 or 0");
+  add_setting_option(command, into.connection, "--acks", "acks",
+                     "all (default), 1 or 0; the latter two without idempotence");
   add_setting_option(command, into.connection, "--partitioner", "partitioner",
                      "murmur2_random (default: as Java), consistent_random, ...");
   add_setting_option(command, into.connection, "--delivery-timeout", "delivery.timeout.ms",
@@ -96,20 +105,26 @@ void add_produce_options(CLI::App& command, produce_options& into) {
       .add_option_function<std::string>(
           "--on-error",
           [&into](const std::string& word) {
-            into.connection.settings.push_back(
-                {"on.failure", word == "halt" ? "halt_partition" : "skip", "--on-error"});
+            into.connection.settings.push_back({"on.failure",
+                                                word == "halt"       ? "halt_partition"
+                                                : word == "halt-key" ? "halt_key"
+                                                                     : "skip",
+                                                "--on-error"});
           },
-          "halt (default): nothing passes a failed record of its partition; skip: it fails alone")
-      ->check(CLI::IsMember({"halt", "skip"}));
-  command.add_option("-c,--count", into.count, "stop after this many records")
-      ->check(count_of_records);
+          "halt (default): nothing passes a failed record of its partition, and reading ends; "
+          "halt-key: nothing of its key passes it; skip: it fails alone")
+      ->check(CLI::IsMember({"halt", "halt-key", "skip"}));
+  command.add_option("--dlq", into.dead_letters,
+                     "append what was not delivered to this file, as jsonl in the order of the "
+                     "input; --on-error is skip then, unless it is given");
+  add_number_option(command, "-c,--count", into.count,
+                    {1, std::numeric_limits<std::uint64_t>::max()}, "stop after this many records");
   command.add_flag("--skip-bad-lines", into.skip_bad_lines,
-                   "report input that can't be read, and go on");
+                   "report input that can't be read, and go on; ends with 2");
   command.add_flag("--json", into.json_summary, "summary as one JSON object");
-  command.add_option_function<std::uint32_t>(
-      "--interrupt-timeout",
-      [&into](std::uint32_t given) { into.interrupt_timeout = std::chrono::milliseconds(given); },
-      "milliseconds to flush after Ctrl-C (10000)");
+  add_number_option(command, "--interrupt-timeout", into.interrupt_ms,
+                    {0, std::numeric_limits<std::uint32_t>::max()},
+                    "milliseconds to flush after Ctrl-C (10000)");
   command.footer(footer);
 }
 

@@ -29,7 +29,12 @@ struct produce_options {
   bool empty_is_null = false;
   bool skip_bad_lines = false;
   bool json_summary = false;
-  std::chrono::milliseconds interrupt_timeout{10'000};
+  std::string dead_letters;  ///< a file's name
+  std::int64_t interrupt_ms = 10'000;
+
+  [[nodiscard]] std::chrono::milliseconds interrupt_timeout() const noexcept {
+    return std::chrono::milliseconds(interrupt_ms);
+  }
 };
 
 void add_produce_options(CLI::App& command, produce_options& into);

@@ -24,9 +24,10 @@ constexpr std::chrono::milliseconds status_wait_max = 2s;
 }  // namespace
 
 produce_run::produce_run(const produce_options& options, input_file& input,
-                         progress_display& display)
+                         dead_letter_file& letters, progress_display& display)
     : options_(options),
       input_(input),
+      letters_(letters),
       display_(display),
       lines_(options.record_delimiter, record_bytes_max),
       begin_(std::chrono::steady_clock::now()) {}
@@ -37,10 +38,12 @@ std::chrono::milliseconds produce_run::elapsed() const {
 }
 
 void produce_run::show_progress() {
+  take_answered();
   display_.update({input_.bytes_read(), input_.size(), accepted_, ledger_.counts(), elapsed()});
 }
 
 run_summary produce_run::run(const producer_config& config) {
+  stops_at_failure_ = config.on_failure == failure_policy::halt_partition;
   producer_ = std::make_unique<producer>(config);
   read_all();
   flush();
@@ -48,14 +51,20 @@ run_summary produce_run::run(const producer_config& config) {
   run_facts facts;
   if (waker_.interrupts() < 2) ask_why(facts, summary);
   producer_.reset();  // answers what is left
+  take_answered();
   display_.finish();
+  if (letter_error_)
+    display_.say("partita: " + letters_.path() + ": " + letter_error_.message() +
+                 "; not all that failed is in it");
+  summary.first_failed_line = first_failed_line_;
   summary.ledger = ledger_.view();
   summary.accepted = accepted_;
   summary.bad_lines = bad_lines_;
   summary.elapsed = elapsed();
   facts.counts = summary.ledger.counts;
   facts.interrupted = summary.interrupted = waker_.interrupts() > 0;
-  facts.bad_input = bad_input_;
+  facts.bad_input = bad_input_ || letter_error_;
+  facts.skipped_input = bad_lines_ > 0;
   facts.denied = summary.ledger.denied;
   facts.halted = summary.ledger.halted = facts.halted || summary.ledger.halted;
   // A cluster that took or may have taken records is not out of reach.
@@ -76,6 +85,7 @@ void produce_run::read_all() {
       ending_ = ending::interrupted;
       break;
     }
+    if (ends_by_failure()) break;
     if (!readable) continue;
     std::error_code error;
     const std::size_t count = input_.read(chunk.data(), chunk.size(), error);
@@ -97,7 +107,7 @@ void produce_run::read_all() {
 
 void produce_run::take_lines() {
   line_input::line line;
-  while (ending_ == ending::none && lines_.next(line)) take_line(line);
+  while (ending_ == ending::none && !ends_by_failure() && lines_.next(line)) take_line(line);
 }
 
 void produce_run::take_line(const line_input::line& line) {
@@ -105,7 +115,7 @@ void produce_run::take_line(const line_input::line& line) {
   input_record what;
   if (const std::optional<input_error> error = parse(line, what))
     return refuse(line.number, *error);
-  produce(what);
+  produce(what, line.number);
   if (options_.count != 0 && accepted_ >= options_.count && ending_ == ending::none)
     ending_ = ending::limit_reached;
 }
@@ -139,7 +149,7 @@ void produce_run::refuse(std::uint64_t line, const input_error& error) {
   ending_ = ending::bad_line;
 }
 
-void produce_run::produce(const input_record& what) {
+void produce_run::produce(const input_record& what, std::uint64_t line) {
   record given;
   given.topic = what.topic ? std::string_view(*what.topic) : std::string_view(options_.topic);
   if (what.key)
@@ -157,17 +167,74 @@ void produce_run::produce(const input_record& what) {
 
   if (last_topic_ == nullptr || last_topic_->name != given.topic)
     last_topic_ = &ledger_.topic(given.topic);
-  if (offer(given, *last_topic_) == admission::accepted) ++accepted_;
+  if (!wait_for_older()) return;
+  open_records::entry& entry = open_.add(*last_topic_, line, kept(given));
+  if (offer(given, entry) == admission::accepted)
+    ++accepted_;
+  else
+    open_.withdraw_last();
+}
+
+/// A copy for the dead-letter file, if there is one.
+std::unique_ptr<input_record> produce_run::kept(const record& what) const {
+  if (!letters_.is_open()) return nullptr;
+  auto copy = std::make_unique<input_record>();
+  copy->topic = std::string(what.topic);
+  if (what.key) copy->key = std::string(*what.key);
+  if (what.value) copy->value = std::string(*what.value);
+  for (const header& each : what.headers) {
+    owned_header& made = copy->headers.emplace_back();
+    made.key = std::string(each.key);
+    if (each.value) made.value = std::string(*each.value);
+  }
+  copy->partition = what.partition;
+  copy->timestamp = what.timestamp;
+  return copy;
+}
+
+/// False: the user or a failure ends the reading.
+bool produce_run::wait_for_older() {
+  take_answered();
+  while (open_.is_full()) {
+    waits_for_room_.store(true);
+    waker_.wait(-1, room_wait_max);
+    show_progress();
+    if (waker_.interrupts() > 0) ending_ = ending::interrupted;
+    if (ending_ != ending::none || ends_by_failure()) return false;
+  }
+  return true;
+}
+
+bool produce_run::ends_by_failure() {
+  if (ending_ == ending::none && letter_error_) ending_ = ending::bad_line;
+  if (ending_ == ending::none && stops_at_failure_ && open_.any_failed()) {
+    display_.say("partita: stopped reading " + input_.name() +
+                 ": a record failed (--on-error skip goes on)");
+    ending_ = ending::halted;
+  }
+  return ending_ != ending::none;
+}
+
+void produce_run::take_answered() {
+  open_.take_answered([this](const open_records::entry& each) {
+    const failed* failure = each.failure();
+    if (failure == nullptr) return;
+    if (first_failed_line_ == 0) first_failed_line_ = each.line();
+    if (each.content() == nullptr || letter_error_) return;
+    const std::string source = input_.name() + ":" + std::to_string(each.line());
+    letter_error_ = letters_.append(dead_letter_line(*each.content(), *failure, source));
+  });
 }
 
 /// Waits for room as long as the user lets us: records that are answered, at the latest at their
 /// deadlines, make some.
-admission produce_run::offer(const record& what, delivery_ledger::topic_entry& topic) {
-  auto* entry = &topic;
+admission produce_run::offer(const record& what, open_records::entry& entry) {
+  auto* const open = &entry;
   for (;;) {
-    const admission answer = producer_->try_produce(
-        what, [entry](const outcome& result) { entry->ledger->answered(*entry, result); });
+    const admission answer =
+        producer_->try_produce(what, [open](const outcome& result) { open->answer(result); });
     if (answer != admission::full) return answer;
+    if (ends_by_failure()) return admission::full;
     look_for_halts();
     if (stuck_) {
       // Failed records keep their room for a recovery that does not come: waiting would not end.
@@ -210,6 +277,10 @@ void produce_run::after_answer(void* self) noexcept {
     run.waker_.wake();
 }
 
+void produce_run::after_failure(void* self) noexcept {
+  static_cast<produce_run*>(self)->waker_.wake();
+}
+
 void produce_run::flush() {
   const auto wake_when_done = [this](const auto&) {
     flushed_ = true;
@@ -218,7 +289,7 @@ void produce_run::flush() {
   // What is held behind a halt would only wait for its deadline.
   bool closing = waker_.interrupts() > 0 || stuck_;
   if (closing)
-    producer_->close(options_.interrupt_timeout).then(wake_when_done);
+    producer_->close(options_.interrupt_timeout()).then(wake_when_done);
   else
     producer_->flush().then(wake_when_done);
   while (!flushed_ && waker_.interrupts() < 2) {
@@ -228,7 +299,7 @@ void produce_run::flush() {
     if (!closing && (waker_.interrupts() > 0 || stuck_)) {
       closing = true;
       flushed_ = false;
-      producer_->close(options_.interrupt_timeout).then(wake_when_done);
+      producer_->close(options_.interrupt_timeout()).then(wake_when_done);
     }
   }
 }

@@ -6,14 +6,17 @@
 //    flushed.
 // 3. Ctrl-C bounds the flush by the interrupt timeout; a second one ends the producer at once,
 //    which answers what is left truthfully.
+// 4. With on.failure=halt_partition the first failure ends the reading (CLI-04).
 //
 // Threads: run() on the main thread; answers come on lanes.
 #pragma once
 
+#include "api/cli/dead_letter_file.hpp"
 #include "api/cli/delivery_ledger.hpp"
 #include "api/cli/input_file.hpp"
 #include "api/cli/input_record.hpp"
 #include "api/cli/line_input.hpp"
+#include "api/cli/open_records.hpp"
 #include "api/cli/produce_options.hpp"
 #include "api/cli/produce_summary.hpp"
 #include "api/cli/progress.hpp"
@@ -26,13 +29,16 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <vector>
 
 namespace partita::cli {
 
 class produce_run {
  public:
-  produce_run(const produce_options& options, input_file& input, progress_display& display);
+  /// `letters` is open where failed records are to be kept.
+  produce_run(const produce_options& options, input_file& input, dead_letter_file& letters,
+              progress_display& display);
 
   /// `config` has been validated.
   run_summary run(const producer_config& config);
@@ -53,9 +59,14 @@ class produce_run {
   [[nodiscard]] std::optional<input_error> parse(const line_input::line& line,
                                                  input_record& into) const;
   void refuse(std::uint64_t line, const input_error& error);
-  void produce(const input_record& what);
-  [[nodiscard]] admission offer(const record& what, delivery_ledger::topic_entry& topic);
+  void produce(const input_record& what, std::uint64_t line);
+  [[nodiscard]] std::unique_ptr<input_record> kept(const record& what) const;
+  [[nodiscard]] admission offer(const record& what, open_records::entry& entry);
+  [[nodiscard]] bool wait_for_older();
+  [[nodiscard]] bool ends_by_failure();
+  void take_answered();
   static void after_answer(void* self) noexcept;
+  static void after_failure(void* self) noexcept;
   void flush();
   void look_for_halts();
   void ask_why(run_facts& facts, run_summary& summary);
@@ -64,11 +75,16 @@ class produce_run {
 
   const produce_options& options_;
   input_file& input_;
+  dead_letter_file& letters_;
   progress_display& display_;
   line_input lines_;
   wake_up waker_;
   delivery_ledger ledger_{&after_answer, this};
+  open_records open_{&after_failure, this};
   delivery_ledger::topic_entry* last_topic_ = nullptr;
+  bool stops_at_failure_ = false;
+  std::uint64_t first_failed_line_ = 0;
+  std::error_code letter_error_;
   std::atomic<bool> waits_for_room_{false};
   std::atomic<bool> flushed_{false};
   std::atomic<bool> status_told_{false};

@@ -60,6 +60,7 @@ std::string summary_json(const run_summary& summary) {
   json["not_written"] = counts.not_written;
   json["unknown"] = counts.unknown;
   json["bad_lines"] = summary.bad_lines;
+  if (summary.first_failed_line != 0) json["first_failed_line"] = summary.first_failed_line;
   json["halted"] = summary.ledger.halted;
   json["interrupted"] = summary.interrupted;
   if (!summary.unreachable.empty()) json["unreachable"] = summary.unreachable;

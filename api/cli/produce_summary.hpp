@@ -16,6 +16,7 @@ struct run_summary {
   ledger_view ledger;
   std::uint64_t accepted = 0;
   std::uint64_t bad_lines = 0;
+  std::uint64_t first_failed_line = 0;  ///< of the input; 0: none
   bool interrupted = false;
   std::string unreachable;  ///< why, if no broker could be talked to
   std::chrono::milliseconds elapsed{0};

@@ -12,6 +12,7 @@ TEST(ExitCode, IsZeroOnlyWhenEverythingWasDelivered) {
   EXPECT_EQ(exit_code_of({}), exit_code::ok);
   EXPECT_EQ(exit_code_of({.counts = {10, 1, 0}}), exit_code::not_written);
   EXPECT_EQ(exit_code_of({.counts = {10, 0, 1}}), exit_code::unknown);
+  EXPECT_EQ(exit_code_of({.counts = {10, 0, 0}, .skipped_input = true}), exit_code::not_written);
 }
 
 TEST(ExitCode, TakesTheFirstOfTheTableWhenSeveralApply) {

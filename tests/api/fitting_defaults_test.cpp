@@ -75,5 +75,28 @@ TEST(FittingDefaults, ASmallBufferOrRequestMakesSmallBatches) {
   EXPECT_EQ(request.config.batch_size_bytes, 50'000U);
 }
 
+TEST(FittingDefaults, IdempotenceThatNobodyAskedForGivesWay) {
+  for (const auto& [key, value] : std::vector<std::pair<std::string, std::string>>{
+           {"acks", "1"},
+           {"acks", "0"},
+           {"retries", "0"},
+           {"max.in.flight.requests.per.connection", "6"}}) {
+    const fitted one = with({{key, value}});
+    EXPECT_FALSE(validate(one.config)) << validate(one.config).message();
+    EXPECT_FALSE(one.config.enable_idempotence);
+    ASSERT_EQ(one.notes.size(), 1U) << key;
+    EXPECT_NE(one.notes[0].find("enable.idempotence is false, to fit " + key), std::string::npos)
+        << one.notes[0];
+  }
+}
+
+TEST(FittingDefaults, IdempotenceThatWasAskedForConflicts) {
+  const fitted both = with({{"acks", "1"}, {"enable.idempotence", "true"}});
+  EXPECT_TRUE(both.notes.empty());
+  EXPECT_EQ(validate(both.config).key, "acks");
+  EXPECT_NE(validate(both.config).message().find("enable.idempotence=false"), std::string::npos);
+  EXPECT_TRUE(with({{"acks", "all"}}).config.enable_idempotence);
+}
+
 }  // namespace
 }  // namespace partita::cli

@@ -42,6 +42,15 @@ TEST(Jsonl, ReadsEveryMember) {
   EXPECT_EQ(record.headers, expected);
 }
 
+TEST(Jsonl, TakesHeadersAsPairsLikeDrive) {
+  const std::vector<owned_header> expected = {{"h", "x"}, {"h", std::nullopt}, {"a", ""}};
+  const input_record record =
+      read(R"({"headers":[["h","x"],["h",null],{"key":"a","value":""}],"value":"v"})");
+  EXPECT_EQ(record.headers, expected);
+  EXPECT_EQ(record.value, "v");
+  EXPECT_EQ(read(R"({"headers":[]})").headers, std::vector<owned_header>{});
+}
+
 TEST(Jsonl, TellsNullFromEmpty) {
   EXPECT_EQ(read(R"({"key":null,"value":null})").value, std::nullopt);
   EXPECT_EQ(read(R"({"key":"","value":""})").value, "");
@@ -93,10 +102,28 @@ TEST(Jsonl, NamesTheColumnOfAWrongMember) {
 
 TEST(Jsonl, RefusesWhatIsNoRecord) {
   for (const char* line :
-       {"", "  ", "[]", "1", "null", "\"text\"", "{\"topic\":null}", "{\"partition\":1.5}",
-        "{\"partition\":-1}", "{\"partition\":2147483648}", "{\"timestamp\":9223372036854775808}",
-        "{\"key\":true}", "{\"headers\":[{\"value\":\"v\"}]}", "{\"headers\":[{\"key\":null}]}",
-        "{\"headers\":{\"a\":1}}", "{\"headers\":[[\"a\",\"b\"]]}", "{\"value\":\"\\ud800\"}",
+       {"",
+        "  ",
+        "[]",
+        "1",
+        "null",
+        "\"text\"",
+        "{\"topic\":null}",
+        "{\"partition\":1.5}",
+        "{\"partition\":-1}",
+        "{\"partition\":2147483648}",
+        "{\"timestamp\":9223372036854775808}",
+        "{\"key\":true}",
+        "{\"headers\":[{\"value\":\"v\"}]}",
+        "{\"headers\":[{\"key\":null}]}",
+        "{\"headers\":{\"a\":1}}",
+        "{\"headers\":[[\"a\"]]}",
+        "{\"headers\":[[null,\"b\"]]}",
+        "{\"headers\":[[\"a\",\"b\",\"c\"]]}",
+        "{\"headers\":[[\"a\",1]]}",
+        "{\"headers\":[[[\"a\"]]]}",
+        "{\"headers\":[[{}]]}",
+        "{\"value\":\"\\ud800\"}",
         "{\"headers\":[{\"key\":\"a\",\"value\":\"1\",\"value_base64\":\"MQ==\"}]}"}) {
     const refused answer = refusal(line);
     EXPECT_NE(answer.reason, "was read") << line;

@@ -94,5 +94,26 @@ TEST(OutcomeHistory, RecordsOfOneCallAreKnownAsSuch) {
   EXPECT_EQ(history.records()[2].send, 0U);
 }
 
+TEST(OutcomeHistory, ARepeatedNameIsNoRecordAsForDrive) {
+  outcome_history history;
+  EXPECT_EQ(
+      read(history,
+           R"({"do":"produce","name":"A","topic":"t","value":"a"}
+{"do":"produce","name":"A","topic":"t","value":"again"}
+{"do":"produce_batch","records":[{"name":"B","topic":"t"},{"name":"A","topic":"t"}]}
+{"do":"produce_batch","records":[{"name":"C","topic":"t","value":"c"},{"name":"C","topic":"t"}]})",
+           R"({"event":"outcome","name":"A","outcome":"delivered","partition":0,"offset":0})"),
+      "");
+  ASSERT_EQ(history.records().size(), 2U);
+  EXPECT_EQ(history.records()[0].record.value, "a");
+  EXPECT_EQ(history.records()[0].answers.size(), 1U);
+  EXPECT_EQ(history.records()[1].record.value, "c");
+  const std::vector<std::string> notes = {
+      "line 2: the name A is taken; this record was not produced",
+      "line 3: the name A is taken; none of them was produced",
+      "line 4: the name C is taken; this record was not produced"};
+  EXPECT_EQ(history.notes(), notes);
+}
+
 }  // namespace
 }  // namespace partita::cli
