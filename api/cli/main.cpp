@@ -3,6 +3,7 @@
 #include "api/cli/cluster.hpp"
 #include "api/cli/command_line.hpp"
 #include "api/cli/demo.hpp"
+#include "api/cli/doctor.hpp"
 #include "api/cli/drive.hpp"
 #include "api/cli/exit_code.hpp"
 #include "api/cli/produce.hpp"
@@ -55,6 +56,7 @@ int main(int argc, char** argv) {
     partita::cli::add_cluster_command(app, code);
     partita::cli::add_drive_command(app, code);
     partita::cli::add_check_command(app, code);
+    partita::cli::add_doctor_command(app, code);
     partita::cli::add_demo_command(app, code);
     if (const std::string why = partita::cli::unknown_command(app, argc, argv); !why.empty())
       return refuse_usage(app, why);
