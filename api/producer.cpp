@@ -24,9 +24,20 @@ T answer_or_nothing(actors::control_answer& answer) {
     return good != nullptr ? std::move(*good) : T{};
 }
 
+/// In a forked child nobody is there to carry anything out (MEM-11).
+template <class T>
+operation<T> done_at_once(T value) {
+  auto* state = new detail::operation_state<T>;
+  operation<T> result(*state);
+  state->result.emplace(std::move(value));
+  state->open();
+  return result;
+}
+
 template <class T, class Answer>
 operation<T> ask(detail::producer_body& body, std::string_view topic, partition_id partition,
                  actors::control_request request) {
+  if (body.is_in_child()) return done_at_once(T{});
   auto* state = new detail::operation_state<T>;
   operation<T> result(*state);
   auto reply = std::make_unique<detail::operation_reply<T>>(*state, &answer_or_nothing<T, Answer>);
@@ -52,7 +63,10 @@ producer::producer(const producer_config& config) : body_(nullptr) {
 producer::producer(const producer_config& config, detail::environment_choice& environment)
     : body_(new detail::producer_body(checked(config), environment)) {}
 
-producer::~producer() { delete body_; }
+/// In a forked child nothing of it may be touched: it is the parent's.
+producer::~producer() {
+  if (!body_->is_in_child()) delete body_;
+}
 
 void producer::submit(const record& record, detail::callback_ref callback) {
   body_->submit(record, {callback.target, callback.captured});
@@ -86,14 +100,18 @@ operation<std::vector<outcome>> producer::produce_batch(std::span<const record> 
   return body_->submit_batch(records, options);
 }
 
-operation<tally> producer::flush() { return body_->flush_all(); }
-operation<tally> producer::flush(std::string_view topic) { return body_->flush_topic(topic); }
+operation<tally> producer::flush() {
+  return body_->is_in_child() ? done_at_once(tally{}) : body_->flush_all();
+}
+operation<tally> producer::flush(std::string_view topic) {
+  return body_->is_in_child() ? done_at_once(tally{}) : body_->flush_topic(topic);
+}
 operation<tally> producer::flush(std::string_view topic, partition_id partition) {
-  return body_->flush_partition(topic, partition);
+  return body_->is_in_child() ? done_at_once(tally{}) : body_->flush_partition(topic, partition);
 }
 
 operation<close_report> producer::close(std::chrono::milliseconds deadline) {
-  return body_->close(deadline);
+  return body_->is_in_child() ? done_at_once(close_report{}) : body_->close(deadline);
 }
 
 operation<bool> producer::pause(std::string_view topic, partition_id partition, pause_mode mode) {
@@ -127,9 +145,14 @@ operation<bool> producer::halt(std::string_view topic, partition_id partition,
   return ask<bool, control_done>(*body_, topic, partition, halt_request{std::string(key)});
 }
 
-operation<settlement> producer::settle(ticket which) { return body_->settle(which); }
+operation<settlement> producer::settle(ticket which) {
+  if (body_->is_in_child()) return done_at_once(settlement(undecidable{client_errc::closed}));
+  return body_->settle(which);
+}
 
-operation<producer_status> producer::status() { return body_->status(); }
+operation<producer_status> producer::status() {
+  return body_->is_in_child() ? done_at_once(producer_status{}) : body_->status();
+}
 
 event_stream producer::events(std::size_t capacity) { return body_->events(capacity); }
 

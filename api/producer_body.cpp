@@ -395,13 +395,17 @@ void producer_body::submit(const record& what, actors::completion_slot slot) {
     case admission::full:
       return answer_at_once(what, slot, client_errc::buffer_full);
     case admission::closed:
-      return answer_at_once(what, slot, client_errc::closed);
+      return answer_at_once(what, slot, client_errc::closed, why_shut());
   }
 }
 
 namespace {
 
 /// One record whose caller is suspended: its views stay valid.
+std::error_code producer_body::why_shut() const noexcept {
+  return is_in_child() ? std::make_error_code(std::errc::owner_dead) : std::error_code{};
+}
+
 class waiting_record final : public admission_waiter,
                              public share_waiter,
                              private actors::admission_place {
@@ -509,7 +513,7 @@ void producer_body::submit_waiting(const record& what, actors::completion_slot s
     case admission::accepted:
       return;
     case admission::closed:
-      return answer_at_once(what, slot, client_errc::closed);
+      return answer_at_once(what, slot, client_errc::closed, why_shut());
     case admission::full:
       break;
   }

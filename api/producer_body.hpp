@@ -14,6 +14,7 @@
 #include "actors/producer_shared.hpp"
 #include "actors/runtime.hpp"
 #include "actors/topic_routes.hpp"
+#include "api/fork_guard.hpp"
 #include "api/producer_environment.hpp"
 
 #include <partita/config.hpp>
@@ -73,6 +74,8 @@ class producer_body {
   [[nodiscard]] bool shut() const noexcept { return shut_.load(std::memory_order_acquire); }
   void shut_gate() noexcept;
   [[nodiscard]] actors::instant now() const noexcept { return clock_->now(); }
+  /// This process is a forked child of the one that made the producer.
+  [[nodiscard]] bool is_in_child() const noexcept { return fork_guard_.is_in_child(); }
   [[nodiscard]] std::vector<actors::partition_table::entry> all_partitions() const;
   /// Answers the records that wait for their topic's partitions: closed. They are appended to
   /// `unsent`, topic by topic, in order.
@@ -95,6 +98,7 @@ class producer_body {
   /// Checks that need no room.
   [[nodiscard]] static client_errc check(const record& what) noexcept;
   [[nodiscard]] bool fits_limits(std::uint64_t cost, std::size_t tail_size) const noexcept;
+  [[nodiscard]] std::error_code why_shut() const noexcept;
   actors::topic_route& route_of(std::string_view topic);
   [[nodiscard]] const actors::partition_actor* full_partition(const record& what);
   [[nodiscard]] client_errc judge(const record& what, std::uint32_t tail_size,
@@ -125,4 +129,5 @@ class producer_body {
   std::uint64_t seed_;
 };
 
+  fork_guard fork_guard_{shut_};
 }  // namespace partita::detail

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <malloc.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -234,6 +236,66 @@ TEST(fault_mem, mem_13_threads_do_not_grow_ten_producers) {
   const std::size_t before = threads();
   std::vector<std::unique_ptr<producer>> all;
   for (int i = 0; i < 10; ++i) all.push_back(std::make_unique<producer>(config));
+/// In the child of the fork: what is not as it has to be, 0 if nothing.
+int use_in_child(std::unique_ptr<producer> inherited) {
+  partita::record one;
+  one.topic = "t";
+  one.partition = 0;
+  one.value = "child";
+  int answers = 0;
+  bool refused = true;
+  const auto count = [&](const outcome& answer) {
+    ++answers;
+    refused = refused && answer.failure() != nullptr &&
+              answer.failure()->fate == fate::not_written &&
+              answer.failure()->code == client_errc::closed &&
+              answer.failure()->cause == std::errc::owner_dead;
+  };
+  inherited->produce(one, count);
+  if (answers != 1 || !refused) return 1;
+  if (inherited->try_produce(one, count) != admission::closed) return 2;
+  if (inherited->produce_batch(std::vector{one, one}).get().size() != 2) return 3;
+  if (inherited->flush().get() != tally{}) return 4;
+  if (inherited->recover("t", 0, recovery::discard).get().was_halted) return 5;
+  if (inherited->status().get().partitions.size() != 0) return 6;
+  static_cast<void>(inherited->close(std::chrono::seconds(1)).get());
+  inherited.reset();
+  return 0;
+}
+
+TEST(fault_mem, mem_11_fork) {
+  cluster_options brokers;
+  brokers.topics["t"].partitions = 1;
+  loopback_cluster cluster(brokers);
+  ASSERT_FALSE(cluster.listening());
+  producer_config config;
+  config.bootstrap_servers = cluster.bootstrap();
+  auto used = std::make_unique<producer>(config);
+  partita::record one;
+  one.topic = "t";
+  one.partition = 0;
+  one.value = "parent";
+  std::atomic<int> delivered{0};
+  const auto produce = [&] {
+    used->produce(one, [&](const outcome& answer) { delivered += answer.is_delivered() ? 1 : 0; });
+  };
+  for (int i = 0; i < 100; ++i) produce();
+  EXPECT_EQ(used->flush().get(), (tally{100, 0, 0}));
+  for (int i = 0; i < 100; ++i) produce();  // some are under way while the process forks
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) _exit(use_in_child(std::move(used)));
+  for (int i = 0; i < 100; ++i) produce();
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_EQ(used->flush().get().not_written, 0U);
+  EXPECT_EQ(delivered, 300);
+  const auto log = cluster.log("t", 0);
+  EXPECT_EQ(log.size(), 300U);
+  for (const log_record& each : log) EXPECT_EQ(each.value, "parent");
+}
+
   for (const auto& each : all) {
     for (int p = 0; p < 100; ++p) {
       partita::record one;
