@@ -98,7 +98,10 @@ void metadata_actor::on_command(command& what) {
   if (asked->topic != nullptr) {
     if (std::find(interesting_.begin(), interesting_.end(), asked->topic) == interesting_.end())
       interesting_.push_back(asked->topic);
-    refresh_wanted_.store(true, std::memory_order_release);
+    if (topics_[asked->topic].asked)
+      refresh_wanted_.store(true, std::memory_order_release);
+    else if (std::find(new_topics_.begin(), new_topics_.end(), asked->topic) == new_topics_.end())
+      new_topics_.push_back(asked->topic);
   } else if (asked->asks_for_id != nullptr) {
     const producer_id known = ids_.want(*asked->asks_for_id, asked->fresh);
     if (known.known()) tell_id(*asked->asks_for_id, {known, producer_epoch(0), {}});
@@ -110,7 +113,7 @@ void metadata_actor::on_command(command& what) {
 void metadata_actor::on_turn_end() { pump(); }
 
 bool metadata_actor::needs_cluster(instant now) const {
-  return refresh_wanted_.load(std::memory_order_acquire) || ids_.hungry() ||
+  return refresh_wanted_.load(std::memory_order_acquire) || ids_.hungry() || !new_topics_.empty() ||
          (!interesting_.empty() && now >= refreshed_at_ + settings_.max_age);
 }
 
@@ -129,20 +132,24 @@ void metadata_actor::pump() {
     return connect();
   }
   if (!connection_.ready()) return;
-  const bool refresh =
-      refresh_wanted_.load(std::memory_order_acquire) || now >= refreshed_at_ + settings_.max_age;
-  if (refresh && !asking_metadata_) {
-    if (now < refresh_not_before_)
-      arm(refresh_not_before_);
-    else
-      ask_for_metadata();
-  }
+  if (!asking_metadata_) ask_when_due(now);
   if (ids_.hungry() && !asking_id_ && connection_.ready()) {
     if (now < id_not_before_)
       arm(id_not_before_);
     else
       ask_for_id();
   }
+}
+
+void metadata_actor::ask_when_due(instant now) {
+  const bool refresh =
+      refresh_wanted_.load(std::memory_order_acquire) || now >= refreshed_at_ + settings_.max_age;
+  if (!refresh && new_topics_.empty()) return;
+  if (now < throttled_until_) return arm(throttled_until_);
+  if (refresh && now >= refresh_not_before_) return ask_for_all();
+  if (refresh) arm(refresh_not_before_);
+  // The pause is for what is asked again and again; each topic is new once.
+  if (!new_topics_.empty()) ask_for_new_topics();
 }
 
 void metadata_actor::arm(instant at) {
@@ -188,14 +195,17 @@ void metadata_actor::forget_idle_topics(instant now) {
         std::any_of(known.partitions.begin(), known.partitions.end(),
                     [](const known_partition& each) { return each.actor->queued_bytes() != 0; });
     if (busy) return false;
+    known.asked = false;
     route->dormant.store(true, std::memory_order_seq_cst);
     // Somebody produced between the look and the mark: he has not seen it.
-    if (route->used.load(std::memory_order_seq_cst) && route->dormant.exchange(false)) return false;
-    return true;
+    if (!route->used.load(std::memory_order_seq_cst) || !route->dormant.exchange(false))
+      return true;
+    known.asked = true;
+    return false;
   });
 }
 
-void metadata_actor::ask_for_metadata() {
+void metadata_actor::ask_for_all() {
   forget_idle_topics(home().now());
   if (interesting_.empty()) {
     // Nothing to ask; what comes meanwhile asks again.
@@ -203,12 +213,26 @@ void metadata_actor::ask_for_metadata() {
     refreshed_at_ = home().now();
     return;
   }
-  wire::metadata_request ask;
-  ask.topics.emplace();
-  for (const topic_route* route : interesting_) ask.topics->push_back({{}, route->name()});
-  ask.allow_auto_topic_creation = settings_.auto_create_topics;
   // What asks from now on wants an answer that is newer than this one.
   refresh_wanted_.store(false, std::memory_order_release);
+  asked_for_all_ = true;
+  new_topics_.clear();
+  ask_for(interesting_);
+}
+
+void metadata_actor::ask_for_new_topics() {
+  asked_for_all_ = false;
+  ask_for(std::exchange(new_topics_, {}));
+}
+
+void metadata_actor::ask_for(const std::vector<topic_route*>& routes) {
+  wire::metadata_request ask;
+  ask.topics.emplace();
+  for (topic_route* route : routes) {
+    ask.topics->push_back({{}, route->name()});
+    topics_[route].asked = true;
+  }
+  ask.allow_auto_topic_creation = settings_.auto_create_topics;
   asking_metadata_ = connection_.request(ask, metadata_cookie);
 }
 
@@ -308,7 +332,7 @@ void metadata_actor::take_id(const wire::session_answer& answer, std::int16_t ve
 void metadata_actor::throttle(std::int32_t throttle_ms) {
   if (throttle_ms <= 0) return;
   const instant until = home().now() + connection::throttle(throttle_ms);
-  refresh_not_before_ = std::max(refresh_not_before_, until);
+  throttled_until_ = std::max(throttled_until_, until);
   id_not_before_ = std::max(id_not_before_, until);
 }
 

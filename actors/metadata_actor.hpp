@@ -4,7 +4,8 @@
 // time, and an acks=all wait would hold up everything behind it.
 //
 // Invariants
-// 1. At most one metadata request and one producer id request are under way; both back off.
+// 1. At most one metadata request and one producer id request are under way; both back off, but
+//    topics that nobody has asked about yet are asked for at once, by themselves (SIZE-16).
 // 2. A partition's actor, once made, lives as long as the producer: its numbering outlives whatever
 //    happens to its topic (L10 e).
 // 3. A route's table is published after its actors exist and have been told their leaders.
@@ -144,6 +145,7 @@ class metadata_actor final : public actor_body, public cluster_services, private
     std::vector<known_partition> partitions;  // of all incarnations; none is ever taken away
     std::size_t tabled = 0;                   // how many the published table has
     instant used_at{};
+    bool asked = false;     // it was in a request, since it was last forgotten
     bool answered = false;  // an answer said something about it, or left it out
   };
 
@@ -160,7 +162,10 @@ class metadata_actor final : public actor_body, public cluster_services, private
   void connect();
   void note_rebootstrap(std::string_view why);
   void throttle(std::int32_t throttle_ms);
-  void ask_for_metadata();
+  void ask_when_due(instant now);
+  void ask_for_all();
+  void ask_for_new_topics();
+  void ask_for(const std::vector<topic_route*>& routes);
   void forget_idle_topics(instant now);
   void ask_for_id();
   void take_metadata(const wire::session_answer& answer, std::int16_t version);
@@ -203,11 +208,13 @@ class metadata_actor final : public actor_body, public cluster_services, private
   std::map<std::int32_t, broker_entry> brokers_;
   std::unordered_map<const topic_route*, known_topic> topics_;
   std::vector<topic_route*> interesting_;  // every route somebody produced to
+  std::vector<topic_route*> new_topics_;   // those of them that no request has named yet
   id_source ids_;
   completion_observer observer_;
 
   bool stopping_ = false;
   bool asking_metadata_ = false;
+  bool asked_for_all_ = false;  // by that request
   bool asking_id_ = false;
   std::atomic<bool> refresh_wanted_{false};
   int refresh_attempts_ = 0;  // in a row that left something open
@@ -215,6 +222,7 @@ class metadata_actor final : public actor_body, public cluster_services, private
   int failed_connects_ = 0;
   instant refreshed_at_{};
   instant refresh_not_before_{};
+  instant throttled_until_{};
   instant id_not_before_{};
   instant connect_not_before_{};
   timer_node timer_;

@@ -60,7 +60,7 @@ void metadata_actor::take_metadata(const wire::session_answer& answer, std::int1
   course_.answered();
   error_ = {};
   error_text_.clear();
-  refreshed_at_ = home().now();
+  if (asked_for_all_) refreshed_at_ = home().now();
   map_ = cluster_map::merge(*map_, to_answer(decoded.value));
   apply_map();
   throttle(decoded.value.throttle_time_ms);
@@ -101,20 +101,24 @@ void metadata_actor::apply_map() {
   bool unresolved = false;
   for (topic_route* route : interesting_) apply_topic(*route, unresolved);
   if (unresolved) {
-    ++refresh_attempts_;
+    if (asked_for_all_) ++refresh_attempts_;
     refresh_wanted_.store(true, std::memory_order_release);
   } else {
     refresh_attempts_ = 0;
   }
+  // An answer about new topics is no reason to put off what waits for the others.
+  const instant now = home().now();
+  if (!asked_for_all_ && refresh_not_before_ > now) return;
   // Also after a good answer: partitions that meet one error after the other must not make a storm.
   refresh_not_before_ =
-      home().now() + backoff_after({settings_.retry_backoff, settings_.retry_backoff_max},
-                                   std::max(refresh_attempts_, 1), home().random().fraction());
+      now + backoff_after({settings_.retry_backoff, settings_.retry_backoff_max},
+                          std::max(refresh_attempts_, 1), home().random().fraction());
 }
 
 void metadata_actor::apply_topic(topic_route& route, bool& unresolved) {
   const topic_facts* facts = map_->topic(route.name());
   known_topic& known = topics_[&route];
+  if (facts == nullptr && !known.asked) return;  // it came while others were asked for
   known.answered = true;
   if (facts == nullptr || facts->partitions.empty()) {
     unresolved = unknown_for_now(route, known, facts) || unresolved;

@@ -199,5 +199,19 @@ SCENARIO_SEEDS(fault_size, size_14_batches_stay_large, 1) {
   EXPECT_LE(all.size(), 100U) << "mean batch above 100 records";
 }
 
+// The first record to each of fifty topics, one after the other.
+SCENARIO_SEEDS(fault_size, size_16_first_record_is_quick_a, 20) {
+  for (int i = 0; i < 50; ++i) s.set_cluster().topics["first" + nth(i)].partitions = 1;
+  s.start();
+  for (int i = 0; i < 50; ++i) {
+    s.produce(nth(i), {.topic = "first" + nth(i)});
+    s.await(nth(i));
+    EXPECT_EQ(s.letter(nth(i)), "D");
+    // Metadata, producer state at a broker that may be new (a connection and its handshake), then
+    // the record: never a pause of 100 ms.
+    EXPECT_LT(s.took(nth(i)), 3 * (2 * 500us) + 2ms) << i;
+  }
+}
+
 }  // namespace
 }  // namespace partita::testing
