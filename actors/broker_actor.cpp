@@ -18,6 +18,9 @@ namespace {
 /// name).
 constexpr std::size_t request_overhead = 512;
 
+/// The first version of Produce whose brokers take zstd (KIP-110).
+constexpr std::int16_t version_with_zstd = 7;
+
 }  // namespace
 
 broker_actor::broker_actor(broker_id id, const broker_settings& settings, producer_shared& shared,
@@ -119,12 +122,12 @@ bool broker_actor::send_one() {
   if (picked.empty()) return false;
   while (outbox_node* node = picked.pop()) {
     auto& partition = static_cast<partition_actor&>(*node);
-    if (batch* sent = partition.next_to_send(connection_.number(), now))
+    if (batch* sent =
+            partition.next_to_send(connection_.number(), now, version >= version_with_zstd))
       exchange.add(partition.topic(), partition.topic_identity(), partition.index(), *sent);
   }
   if (exchange.empty()) return true;
 
-  std::int16_t version = *connection_.version_of(wire::api_key::produce);
   if (!exchange.ids_known()) version = std::min<std::int16_t>(version, 12);
   wire::encoded_frame encoded = exchange.encode(version, settings_.required_acks,
                                                 settings_.request_timeout, connection_.client_id());
@@ -147,6 +150,7 @@ void broker_actor::connect() {
 void broker_actor::retry_later(instant at) {
   if (!timer_.armed() || timer_.deadline() > at) lane_->arm(timer_, at);
 }
+  std::int16_t version = *connection_.version_of(wire::api_key::produce);
 
 void broker_actor::timer_fired() {
   if (stopping_) return;
@@ -199,6 +203,11 @@ void broker_actor::on_answer(const wire::session_answer& answer, std::int16_t ve
   }
   // Before the batches go back, so that their retries can go to the new leader at once.
   if (leader_hints hints = exchange.hints(decoded.value, version); !hints.empty())
+  if (settings_.codec == wire::codec::zstd &&
+      *connection_.version_of(wire::api_key::produce) < version_with_zstd)
+    shared_.log(log_level::warning, [&] {
+      return "broker " + std::to_string(id_.value) + " does not know zstd: lz4 is used there";
+    });
     cluster_.take_hints(std::move(hints));
   exchange.for_each([](batch& sent) {
     const bool found = sent.note.end.stage == attempt_stage::answered;

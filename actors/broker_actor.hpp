@@ -39,6 +39,7 @@ struct broker_settings {
   connection_settings connection;
   acks required_acks = acks::all;
   std::chrono::milliseconds request_timeout = std::chrono::seconds(30);
+  wire::codec codec = wire::codec::none;
   std::size_t request_bytes_max = 1'048'576;
   std::size_t requests_in_flight_max = 5;
   std::chrono::milliseconds reconnect_backoff{50};

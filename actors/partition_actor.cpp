@@ -198,8 +198,8 @@ void partition_actor::ready(std::size_t bytes) {
     leader_->add(*this, bytes);
 }
 
-batch* partition_actor::next_to_send(std::uint64_t connection, instant now) {
-  batch* next = core_.next_to_send(connection, now);
+batch* partition_actor::next_to_send(std::uint64_t connection, instant now, bool knows_zstd) {
+  batch* next = core_.next_to_send(connection, now, knows_zstd);
   settle();
   return next;
 }

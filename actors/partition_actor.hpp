@@ -95,7 +95,7 @@ class partition_actor final : public actor_body, public outbox_node, private par
 
   // For the leader's turn.
   [[nodiscard]] std::size_t next_bytes(instant now) const { return core_.next_bytes(now); }
-  batch* next_to_send(std::uint64_t connection, instant now);
+  batch* next_to_send(std::uint64_t connection, instant now, bool knows_zstd);
   /// What keeps the leader's connection from sending, until something is sent.
   void obstructed(std::error_code why) noexcept { core_.obstructed(why); }
   /// Returns a batch that was taken: into the queue, in order with everything else.

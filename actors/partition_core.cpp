@@ -17,6 +17,9 @@ constexpr duration established_for = std::chrono::minutes(1);
 /// How much later a record may be answered for the sake of one order of deadlines.
 constexpr duration deadlines_apart_max = std::chrono::seconds(1);
 
+/// For brokers before 2.1 (KIP-110): near to zstd in what it costs.
+constexpr wire::codec zstd_replacement = wire::codec::lz4;
+
 /// What a broker remembers, and what the ledger has room for.
 constexpr int in_flight_max = 5;
 
@@ -217,7 +220,7 @@ std::size_t partition_core::next_bytes(instant now) const {
   return waiting != nullptr ? waiting->size() : open_.front()->size();
 }
 
-batch* partition_core::next_to_send(std::uint64_t connection, instant now) {
+batch* partition_core::next_to_send(std::uint64_t connection, instant now, bool knows_zstd) {
   set_aside_halted();
   if (!may_send(now)) return nullptr;
   if (connection != connection_) {
@@ -230,8 +233,10 @@ batch* partition_core::next_to_send(std::uint64_t connection, instant now) {
     next = open_.pop_front();
     next->renewed = false;
     const auto count = static_cast<std::int32_t>(next->count());
+    const bool replaced = settings_.codec == wire::codec::zstd && !knows_zstd;
     next->stamp(settings_.idempotent ? stamp_.take(count) : wire::batch_stamp::none(),
-                settings_.codec, settings_.codec_level);
+                replaced ? zstd_replacement : settings_.codec,
+                replaced ? wire::levels_of(zstd_replacement).preset : settings_.codec_level);
     next->doubt.from = last_offset_.known() ? offset(last_offset_.value + 1) : offset();
     unfinished_.push_back(*next);
   }

@@ -108,7 +108,8 @@ class partition_core {
 
   /// The next batch to hand to the connection, sealed and in flight; null when nothing may be sent
   /// now. `connection` tells connections apart: the first success must come on the one in use.
-  batch* next_to_send(std::uint64_t connection, instant now);
+  /// A batch that is sealed now is not compressed by zstd where the broker does not know it.
+  batch* next_to_send(std::uint64_t connection, instant now, bool knows_zstd = true);
   /// What next_to_send() would hand out, about, in bytes; 0 when nothing may be sent.
   [[nodiscard]] std::size_t next_bytes(instant now) const;
   /// acks=0: the whole frame was handed over, and no answer will come.

@@ -112,6 +112,7 @@ actors::metadata_settings metadata_settings_of(const producer_config& config) {
   settings.broker.connection = settings.connection;
   settings.broker.required_acks = config.acks;
   settings.broker.request_timeout = config.request_timeout;
+  settings.broker.codec = settings.partition.codec;
   settings.broker.request_bytes_max = config.max_request_size_bytes;
   settings.broker.requests_in_flight_max = static_cast<std::size_t>(config.max_in_flight);
   settings.broker.reconnect_backoff = config.reconnect_backoff;

@@ -49,12 +49,18 @@ void size_08(stage& s, std::int16_t first, std::int16_t last, const char* right)
   s.set().on_failure = failure_policy::skip;
   s.cold();
   s.cluster().offer(api::produce, first, last);
-  s.produce("A");
+  s.produce("A", {.padding = 500});
   s.right(right);
   for (const attempt_note& each : s.attempts("A"))
     EXPECT_NE(each.answered.value_or(broker_errc::none), broker_errc::unsupported_compression_type);
 }
 SCENARIO(fault_size, size_08_codec_by_version_a) { size_08(s, 0, 13, "A=D"); }
+SCENARIO(fault_size, size_08_codec_by_version_b) {
+  size_08(s, 3, 6, "A=D, log=A");
+  constexpr int codec_bits = 7;
+  constexpr int lz4 = 3;
+  EXPECT_EQ(s.cluster().batches("t", 0).back().attributes & codec_bits, lz4);
+}
 SCENARIO(fault_size, size_08_codec_by_version_c) { size_08(s, 3, 13, "A=D"); }
 
 SCENARIO_SEEDS(fault_size, size_09_codec_levels, 1) {
