@@ -59,6 +59,12 @@ void broker_actor::note_stuck() noexcept {
 }
 
 /// An answer came: what is still out there waits from now on.
+bool broker_actor::withdraw(const batch& sent) {
+  const auto found = std::find_if(exchanges_.begin(), exchanges_.end(),
+                                  [&](const auto& each) { return each.carries(sent); });
+  return found != exchanges_.end() && connection_.withdraw(found->cookie());
+}
+
 void broker_actor::note_progress() noexcept {
   const instant since = exchanges_.empty() ? never : lane_->now();
   stuck_since_ns_.store(since.time_since_epoch().count(), std::memory_order_relaxed);
@@ -230,7 +236,7 @@ void broker_actor::on_ended(std::uint64_t cookie, bool handed_over, std::error_c
   PARTITA_ASSERT(found != exchanges_.end());
   const produce_exchange exchange = std::move(*found);
   exchanges_.erase(found);
-  if (exchanges_.empty() && !reason) note_progress();
+  if (exchanges_.empty() && handed_over && !reason) note_progress();
   const bool never_answered = handed_over && !reason && settings_.required_acks == acks::none;
   batch_return how = handed_over ? batch_return::lost : batch_return::not_sent;
   if (never_answered) how = batch_return::never_answered;
@@ -269,6 +275,8 @@ void broker_actor::on_down(std::error_code code, const std::string& text) {
                                    failed_connects_, lane_->random().fraction());
   if (!outbox_.empty()) retry_later(not_before_);
 }
+    else if (!handed_over && !reason)  // withdrawn: the connection took no byte of it
+      sent.note.cause = client_errc::request_timeout;
 
 broker_status broker_actor::status() const {
   broker_status snapshot;

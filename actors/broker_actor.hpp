@@ -76,6 +76,9 @@ class broker_actor final : public actor_body, private connection_events {
   void withdraw(control_client& gone) { control_.withdraw(gone); }
   /// The lane it runs on for its whole life. Any thread, once spawned.
   [[nodiscard]] lane* self_lane() const noexcept { return lane_; }
+  /// Its time is up before its frame has left: it comes back as not sent, with all that share the
+  /// frame. False: the broker may have it.
+  bool withdraw(const batch& sent);
 
   [[nodiscard]] broker_id id() const noexcept { return id_; }
   /// Whether something has waited for longer than `patience` that could not be sent or was not

@@ -84,6 +84,19 @@ void connection::send(wire::gather_buffer frame, wire::api_key key, std::int16_t
   watch_deadline();
 }
 
+bool connection::withdraw(std::uint64_t cookie) {
+  if (phase_ != phase::ready) return false;
+  if (session_->withdraw(cookie)) {
+    std::erase_if(versions_in_use_, [&](const auto& each) { return each.first == cookie; });
+    return true;
+  }
+  const auto stage = session_->stage_of(cookie);
+  if (!stage || !wire::provably_not_sent(*stage)) return false;
+  fail(client_errc::request_timeout,
+       about("time is up for a request that could be written in part only, connection closed"));
+  return true;
+}
+
 // The stream
 
 void connection::on_connected() {

@@ -76,6 +76,11 @@ class connection final : private wire::stream_events, private wire::session_even
   void send(wire::gather_buffer frame, wire::api_key key, std::int16_t version,
             std::uint64_t cookie, bool expects_answer = true);
 
+  /// The broker is not to get it any more: taken back if the stream has nothing of it; if it has a
+  /// part, the connection is closed, so that the rest never follows (TIME-19). It ends by
+  /// on_ended(), at once. False: its last byte was handed over, or it has ended.
+  bool withdraw(std::uint64_t cookie);
+
   /// Encodes and sends; false when the broker knows no version of it or the values do not fit one.
   template <class Request>
   bool request(const Request& what, std::uint64_t cookie) {

@@ -200,8 +200,13 @@ void partition_actor::ready(std::size_t bytes) {
 
 batch* partition_actor::next_to_send(std::uint64_t connection, instant now, bool knows_zstd) {
   batch* next = core_.next_to_send(connection, now, knows_zstd);
+  if (next != nullptr) sends_ = leader_;
   settle();
   return next;
+}
+
+bool partition_actor::withdraw(batch& queued) {
+  return sends_ != nullptr && sends_->withdraw(queued);
 }
 
 // Control

@@ -131,6 +131,7 @@ class partition_actor final : public actor_body, public outbox_node, private par
   batch* new_batch() override { return shared_.batches.take(this); }
   void free_batch(batch* finished) override { shared_.batches.give_back(finished); }
   void ready(std::size_t bytes) override;
+  [[nodiscard]] bool withdraw(batch& queued) override;
   void arm_timer(std::optional<instant> at) override;
   void ask_producer_id() override;
   void refresh_metadata() override { cluster_.refresh_metadata(); }
@@ -186,6 +187,7 @@ class partition_actor final : public actor_body, public outbox_node, private par
   bool asked_before_ = false;  // for a producer id
 
   broker_actor* leader_ = nullptr;             // whose outbox this partition uses
+  broker_actor* sends_ = nullptr;              // whose connection has what is outstanding
   std::unique_ptr<log_inquiry> inquiry_;       // at that leader
   std::optional<leader_command> next_leader_;  // to be adopted when nothing is outstanding
   lane* moving_to_ = nullptr;                  // at the end of this turn

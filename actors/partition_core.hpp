@@ -221,6 +221,8 @@ class partition_core {
   void apply_policy(failure_policy policy, const batch& victim,
                     const std::vector<std::size_t>& which, const failure_facts& facts);
   void end_failed(batch& victim, failure_policy policy, const failure_facts& facts);
+  [[nodiscard]] bool comes_back(batch& late);
+  [[nodiscard]] bool late_ones_come_back(instant now);
   void fail_overtaken(const batch& younger);
   void send_again(batch& victim);
   void keep_or_free(batch& victim, failure_policy policy, bool somebody_waited);

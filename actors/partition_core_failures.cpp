@@ -62,8 +62,26 @@ void partition_core::give_up(batch& head, const failure_facts& facts) {
   fail(head, facts);
 }
 
+/// What is read of an answer decides, and it is next in the queue. What has not left this process
+/// wholly is executed by nobody: it is taken back, and comes back as not sent (TIME-19).
+bool partition_core::comes_back(batch& late) {
+  if (late.returning) return true;
+  const bool complete = !late.attempts.under_way() || late.attempts.in_doubt();
+  return !complete && effects_.withdraw(late);
+}
+
+/// Of those whose time is up as a whole.
+bool partition_core::late_ones_come_back(instant now) {
+  bool some = false;
+  for (batch* at = unfinished_.front(); at != nullptr; at = batch_queue::after(*at))
+    if (at->deadline() <= now && comes_back(*at)) some = true;
+  return some;
+}
+
 void partition_core::timer_fired(instant now) {
   now_ = now;
+  // Their ends come first: all that expires here lies behind them, or at their sides.
+  if (late_ones_come_back(now)) return;
   while (!unfinished_.empty() && unfinished_.front()->deadline() <= now) {
     batch& head = *unfinished_.front();
     if (head.state() == batch_state::delivered || head.hopeless) {

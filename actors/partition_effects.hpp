@@ -77,6 +77,9 @@ class partition_effects : public settlement_book::listener {
 
   /// There is something to send: the leader's connection may come and take it.
   virtual void ready(std::size_t bytes) = 0;
+  /// The frame of this attempt is not to leave any more. True: attempt_lost() follows, in which it
+  /// was not handed over unless its last byte left this very moment. False: it was.
+  [[nodiscard]] virtual bool withdraw(batch& queued) = 0;
   /// Calls timer_fired() then; replaces the time armed before. None: disarm.
   virtual void arm_timer(std::optional<instant> at) = 0;
   virtual void ask_producer_id() = 0;

@@ -48,6 +48,12 @@ void produce_exchange::add(const std::string& topic, topic_id identity, partitio
   ++partitions_;
 }
 
+bool produce_exchange::carries(const batch& sent) const noexcept {
+  bool found = false;
+  for_each([&](const batch& each) { found = found || &each == &sent; });
+  return found;
+}
+
 wire::encoded_frame produce_exchange::encode(std::int16_t version, acks required,
                                              std::chrono::milliseconds timeout,
                                              std::string_view client_id) const {

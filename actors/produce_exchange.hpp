@@ -51,6 +51,7 @@ class produce_exchange {
                                            std::chrono::milliseconds timeout,
                                            std::string_view client_id) const;
 
+  [[nodiscard]] bool carries(const batch& sent) const noexcept;
   template <class Visit>
   void for_each(Visit&& visit) const {
     for (const topic_part& topic : topics_)

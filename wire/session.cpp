@@ -268,6 +268,14 @@ bool session::withdraw(std::uint64_t cookie) {
   return true;
 }
 
+std::optional<request_stage> session::stage_of(std::uint64_t cookie) const noexcept {
+  for (const request& pending : queue_)
+    if (pending.terms.cookie == cookie) return stage_of_queued(pending);
+  for (const request& pending : in_flight_)
+    if (pending.terms.cookie == cookie) return request_stage::sent;
+  return std::nullopt;
+}
+
 std::optional<request_stage> session::abandon(std::uint64_t cookie) {
   for (request& pending : in_flight_) {
     if (pending.terms.cookie != cookie) continue;

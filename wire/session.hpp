@@ -133,6 +133,8 @@ class session {
   /// Takes a request back of which the stream accepted nothing: it ends as queued, at once, by
   /// on_ended() without error. False: too late (or unknown), nothing changed.
   bool withdraw(std::uint64_t cookie);
+  /// How far a pending request got; none if unknown.
+  [[nodiscard]] std::optional<request_stage> stage_of(std::uint64_t cookie) const noexcept;
   /// Nobody waits any more. The request stays in its place (its answer still comes, CONN-12) and
   /// ends by on_ended() instead of on_answer(). Returns how far it got; none if unknown.
   std::optional<request_stage> abandon(std::uint64_t cookie);

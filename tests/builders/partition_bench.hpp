@@ -299,6 +299,13 @@ class partition_bench : public actors::partition_effects {
     turn();
     return next;
   }
+  /// The next batch, of whose frame the connection took a part at most.
+  actors::batch* send_in_part() {
+    actors::batch* next = core->next_to_send(connection, now);
+    if (next != nullptr) in_flight_.push_back(next);
+    turn();
+    return next;
+  }
   /// Everything that may be sent now.
   std::vector<actors::batch*> send_all() {
     std::vector<actors::batch*> sent;
@@ -341,6 +348,7 @@ class partition_bench : public actors::partition_effects {
       ASSERT_LT(fruitless, 100) << "a timer that is asked for again and again";
       now = std::max(now, fires);
       core->timer_fired(now);
+      for (actors::batch* each : std::exchange(withdrawn, {})) lose(each, false);
       turn();
     }
     now = end;
@@ -398,6 +406,8 @@ class partition_bench : public actors::partition_effects {
   std::vector<std::string> details;        ///< of all failures
   std::map<int, record_number> failed_as;  ///< by what the application knows those that failed
   double next_draw = 0.5;
+  bool frames_can_be_withdrawn = false;  ///< then those that were withdrawn are in `withdrawn`
+  std::vector<actors::batch*> withdrawn;
 
   // partition_effects
 
@@ -487,6 +497,10 @@ class partition_bench : public actors::partition_effects {
   void ready(std::size_t bytes) override {
     EXPECT_GT(bytes, 0U);
     is_ready = true;
+  }
+  bool withdraw(actors::batch& queued) override {
+    if (frames_can_be_withdrawn) withdrawn.push_back(&queued);
+    return frames_can_be_withdrawn;
   }
   void arm_timer(std::optional<actors::instant> at) override { timer = at; }
   void ask_producer_id() override { ++ids_asked; }

@@ -31,6 +31,26 @@ constexpr bool malloc_is_ours = false;  // a sanitizer's allocator tells nothing
 constexpr bool malloc_is_ours = true;
 #endif
 
+// The memory of A's half-written batch goes to others while the rest of it could still be written.
+SCENARIO_TIMED(fault_mem, mem_01_expired_batch_bytes) {
+  s.set_cluster().topics["u"].partitions = 1;
+  s.set_cluster().topics["u"].replicas = {{2, 3, 1}};
+  s.set().on_failure = failure_policy::skip;
+  s.set().delivery_timeout = 2s;
+  s.produce("U", {.topic = "u"});
+  s.await("U");
+  s.world().set_link_fault(1, {.stall_after = 3'000});
+  s.produce("A", {.padding = 6'000});
+  s.right("A=N");
+  for (int i = 0; i < 40; ++i) s.produce(nth(i) + "@p0", {.padding = 6'000, .topic = "u"});
+  s.await_all();
+  s.ok(1);
+  s.run(3s);
+  s.produce("B");
+  s.right("B=D, log=B");
+  for (int i = 0; i < 40; ++i) EXPECT_EQ(s.letter(nth(i)), "D");
+}
+
 void mem_04(stage& s, std::size_t value_bytes, bool tombstone, int headers) {
   s.set().buffer_memory_bytes = 10 << 20;
   s.set().batch_records_max = 10'000;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 
 namespace partita::testing {
@@ -171,6 +172,42 @@ SCENARIO_TIMED(fault_time, time_17_flush_ends_linger_a) {
   s.produce("A");
   EXPECT_EQ(s.flush(), (tally{1, 0, 0}));
   EXPECT_LT(s.took("A"), 100ms);
+}
+// Half of A's frame is in the socket when its time is up.
+void time_19(stage& s, std::optional<std::chrono::milliseconds> own_deadline) {
+  s.start();
+  const auto connections = s.cluster().counters().connections;
+  s.world().set_link_fault(1, {.stall_after = 60});
+  s.produce("A", {.options = {.delivery_timeout = own_deadline}});
+  s.right("A=N");
+  EXPECT_EQ(s.code("A"), client_errc::delivery_timeout);
+  EXPECT_GE(s.took("A"), 2s);
+  EXPECT_LE(s.took("A"), 2100ms);
+  s.ok(1);
+  static_cast<void>(s.recover(recovery::discard));
+  s.produce("B");
+  s.right("B=D, log=B");
+  EXPECT_GT(s.cluster().counters().connections, connections);
+  EXPECT_EQ(s.sends("A"), 0U);
+}
+SCENARIO_TIMED(fault_time, time_19_half_written_request) {
+  s.set().delivery_timeout = 2s;
+  time_19(s, {});
+}
+SCENARIO_TIMED(fault_time, time_19_half_written_request_own_deadline) { time_19(s, 2s); }
+// It shares its frame with records of other partitions, whose time is not up.
+SCENARIO_TIMED(fault_time, time_19_half_written_request_shared) {
+  s.set_cluster().topics["t"].replicas = {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}};
+  s.start();
+  s.world().set_link_fault(1, {.stall_after = 60});
+  s.produce("A@p0", {.options = {.delivery_timeout = 1s}});
+  s.produce("B@p1 C@p2");
+  s.right("A=N");
+  s.ok(1);
+  s.right("B=D, C=D, log=, log(p1)=B, log(p2)=C");
+  static_cast<void>(s.recover(recovery::discard));
+  s.produce("D");
+  s.right("D=D, log=D");
 }
 SCENARIO_TIMED(fault_time, time_23_pause_keeps_accepting) {
   s.set().on_failure = failure_policy::skip;

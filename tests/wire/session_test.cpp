@@ -651,6 +651,19 @@ TEST(Session, DoesNotWithdrawWhatTheStreamBegan) {
   }
 }
 
+TEST(Session, TellsHowFarARequestGot) {
+  connection c;
+  c.submit(1);
+  EXPECT_EQ(c.requests.stage_of(1), request_stage::queued);
+  c.write(3);
+  EXPECT_EQ(c.requests.stage_of(1), request_stage::partly_written);
+  c.write(13);
+  EXPECT_EQ(c.requests.stage_of(1), request_stage::sent);
+  EXPECT_EQ(c.requests.stage_of(2), std::nullopt);
+  c.read(answer_of(0, "a"));
+  EXPECT_EQ(c.requests.stage_of(1), std::nullopt);
+}
+
 // ---- deadlines
 
 TEST(Session, WaitsForTheEarliestDeadlineOfAllRequests) {
