@@ -47,7 +47,23 @@ void broker_actor::add(partition_actor& ready, std::size_t bytes) {
   wake();
 }
 
+void broker_actor::let_linger(partition_actor& waiting) {
+  outbox_.let_linger(waiting);
+  if (shared_.room.awaited()) end_linger();
+}
+
+void broker_actor::end_linger() {
+  linger_over_ = true;
+  if (has_work()) wake();
+}
+
 void broker_actor::remove(partition_actor& gone) { outbox_.remove(gone); }
+
+bool broker_actor::withdraw(const batch& sent) {
+  const auto found = std::find_if(exchanges_.begin(), exchanges_.end(),
+                                  [&](const auto& each) { return each.carries(sent); });
+  return found != exchanges_.end() && connection_.withdraw(found->cookie());
+}
 
 void broker_actor::note_stuck() noexcept {
   constexpr duration forgotten_after = std::chrono::seconds(10);
@@ -59,12 +75,6 @@ void broker_actor::note_stuck() noexcept {
 }
 
 /// An answer came: what is still out there waits from now on.
-bool broker_actor::withdraw(const batch& sent) {
-  const auto found = std::find_if(exchanges_.begin(), exchanges_.end(),
-                                  [&](const auto& each) { return each.carries(sent); });
-  return found != exchanges_.end() && connection_.withdraw(found->cookie());
-}
-
 void broker_actor::note_progress() noexcept {
   const instant since = exchanges_.empty() ? never : lane_->now();
   stuck_since_ns_.store(since.time_since_epoch().count(), std::memory_order_relaxed);
@@ -106,13 +116,27 @@ void broker_actor::on_turn_end() { pump(); }
 
 // Sending
 
+bool broker_actor::has_work() const noexcept {
+  return !outbox_.empty() || (linger_over_ && outbox_.any_lingering());
+}
+
 void broker_actor::pump() {
-  if (stopping_ || outbox_.empty() || port_ == 0) return;
+  if (stopping_ || !has_work() || port_ == 0) return;
   if (lane_->now() < not_before_) return retry_later(not_before_);
   if (connection_.is_down()) return connect();
   if (!connection_.ready()) return;
+  if (exchanges_.size() < settings_.requests_in_flight_max && std::exchange(linger_over_, false))
+    take_lingering_along();
   while (!outbox_.empty() && exchanges_.size() < settings_.requests_in_flight_max)
     if (!send_one()) return;
+}
+
+void broker_actor::take_lingering_along() {
+  while (outbox_node* node = outbox_.pop_lingering()) {
+    auto& partition = static_cast<partition_actor&>(*node);
+    partition.end_linger();
+    if (const std::size_t bytes = partition.next_bytes(lane_->now())) outbox_.add(partition, bytes);
+  }
 }
 
 bool broker_actor::send_one() {
@@ -126,6 +150,7 @@ bool broker_actor::send_one() {
     return bytes;
   });
   if (picked.empty()) return false;
+  std::int16_t version = *connection_.version_of(wire::api_key::produce);
   while (outbox_node* node = picked.pop()) {
     auto& partition = static_cast<partition_actor&>(*node);
     if (batch* sent =
@@ -156,11 +181,10 @@ void broker_actor::connect() {
 void broker_actor::retry_later(instant at) {
   if (!timer_.armed() || timer_.deadline() > at) lane_->arm(timer_, at);
 }
-  std::int16_t version = *connection_.version_of(wire::api_key::produce);
 
 void broker_actor::timer_fired() {
   if (stopping_) return;
-  if (!outbox_.empty()) return wake();
+  if (has_work()) return wake();
   if (settings_.idle_max.count() > 0 && connection_.ready() && exchanges_.empty() &&
       lane_->now() - last_used_ >= settings_.idle_max) {
     connection_.close(client_errc::connection_closed);
@@ -179,6 +203,11 @@ void broker_actor::arm_idle() {
 void broker_actor::on_ready() {
   failed_connects_ = 0;
   last_used_ = lane_->now();
+  if (settings_.codec == wire::codec::zstd &&
+      *connection_.version_of(wire::api_key::produce) < version_with_zstd)
+    shared_.log(log_level::warning, [&] {
+      return "broker " + std::to_string(id_.value) + " does not know zstd: lz4 is used there";
+    });
   arm_idle();
   wake();
 }
@@ -209,11 +238,6 @@ void broker_actor::on_answer(const wire::session_answer& answer, std::int16_t ve
   }
   // Before the batches go back, so that their retries can go to the new leader at once.
   if (leader_hints hints = exchange.hints(decoded.value, version); !hints.empty())
-  if (settings_.codec == wire::codec::zstd &&
-      *connection_.version_of(wire::api_key::produce) < version_with_zstd)
-    shared_.log(log_level::warning, [&] {
-      return "broker " + std::to_string(id_.value) + " does not know zstd: lz4 is used there";
-    });
     cluster_.take_hints(std::move(hints));
   exchange.for_each([](batch& sent) {
     const bool found = sent.note.end.stage == attempt_stage::answered;
@@ -221,7 +245,7 @@ void broker_actor::on_answer(const wire::session_answer& answer, std::int16_t ve
         ->give_back(sent, found ? batch_return::answered : batch_return::lost);
   });
   throttle(decoded.value.throttle_time_ms);
-  if (!outbox_.empty()) wake();
+  if (has_work()) wake();
 }
 
 /// The broker answers at once and then mutes the channel; the client must hold back too (KIP-219).
@@ -243,11 +267,13 @@ void broker_actor::on_ended(std::uint64_t cookie, bool handed_over, std::error_c
   exchange.for_each([&](batch& sent) {
     if (handed_over && !never_answered && reason == client_errc::connection_closed)
       sent.note.cause = client_errc::answer_lost;
+    else if (!handed_over && !reason)  // withdrawn: the connection took no byte of it
+      sent.note.cause = client_errc::request_timeout;
     else
       sent.note.cause = reason;
     static_cast<partition_actor*>(sent.owner())->give_back(sent, how);
   });
-  if (!outbox_.empty()) wake();
+  if (has_work()) wake();
 }
 
 void broker_actor::on_slow(std::error_code code, const std::string& text) {
@@ -273,10 +299,8 @@ void broker_actor::on_down(std::error_code code, const std::string& text) {
   not_before_ =
       lane_->now() + backoff_after({settings_.reconnect_backoff, settings_.reconnect_backoff_max},
                                    failed_connects_, lane_->random().fraction());
-  if (!outbox_.empty()) retry_later(not_before_);
+  if (has_work()) retry_later(not_before_);
 }
-    else if (!handed_over && !reason)  // withdrawn: the connection took no byte of it
-      sent.note.cause = client_errc::request_timeout;
 
 broker_status broker_actor::status() const {
   broker_status snapshot;

@@ -19,6 +19,7 @@
 #include "actors/outbox.hpp"
 #include "actors/producer_shared.hpp"
 #include "actors/produce_exchange.hpp"
+#include "wire/compression.hpp"
 
 #include <partita/config.hpp>
 #include <partita/status.hpp>
@@ -38,8 +39,8 @@ inline constexpr command_kind broker_task_kind{82};
 struct broker_settings {
   connection_settings connection;
   acks required_acks = acks::all;
-  std::chrono::milliseconds request_timeout = std::chrono::seconds(30);
   wire::codec codec = wire::codec::none;
+  std::chrono::milliseconds request_timeout = std::chrono::seconds(30);
   std::size_t request_bytes_max = 1'048'576;
   std::size_t requests_in_flight_max = 5;
   std::chrono::milliseconds reconnect_backoff{50};
@@ -70,15 +71,19 @@ class broker_actor final : public actor_body, private connection_events {
 
   // For partitions on the same lane.
   void add(partition_actor& ready, std::size_t bytes);
+  void let_linger(partition_actor& waiting);
+  /// The next request takes along everything that lingers: one linger ended by itself (SIZE-15), or
+  /// somebody waits for room (TIME-17).
+  void end_linger();
   void remove(partition_actor& gone);
+  /// Its time is up before its frame has left: it comes back as not sent, with all that share the
+  /// frame. False: the broker may have it.
+  bool withdraw(const batch& sent);
   /// Over the connection for control. Not before the partition's own turn.
   void ask(control_client& asking);
   void withdraw(control_client& gone) { control_.withdraw(gone); }
   /// The lane it runs on for its whole life. Any thread, once spawned.
   [[nodiscard]] lane* self_lane() const noexcept { return lane_; }
-  /// Its time is up before its frame has left: it comes back as not sent, with all that share the
-  /// frame. False: the broker may have it.
-  bool withdraw(const batch& sent);
 
   [[nodiscard]] broker_id id() const noexcept { return id_; }
   /// Whether something has waited for longer than `patience` that could not be sent or was not
@@ -111,7 +116,9 @@ class broker_actor final : public actor_body, private connection_events {
   void note_stuck() noexcept;
   void note_progress() noexcept;
   void wake();
+  [[nodiscard]] bool has_work() const noexcept;
   void pump();
+  void take_lingering_along();
   bool send_one();
   void connect();
   void retry_later(instant at);
@@ -138,6 +145,7 @@ class broker_actor final : public actor_body, private connection_events {
   int failed_connects_ = 0;
   bool stopping_ = false;
   bool woken_ = false;
+  bool linger_over_ = false;
   command pump_command_;
   timer_node timer_;
 

@@ -75,6 +75,10 @@ class budget {
   [[nodiscard]] std::uint64_t available() const noexcept;
   [[nodiscard]] std::uint64_t taken() const noexcept { return capacity_ - available(); }
   [[nodiscard]] std::size_t waiting() const noexcept;
+  /// Somebody waits, or it is closed. A glance: it may change at any moment.
+  [[nodiscard]] bool awaited() const noexcept {
+    return (word_.load(std::memory_order_relaxed) & 1U) != 0;
+  }
 
  private:
   bool take_if_available(std::uint64_t bytes) noexcept;

@@ -43,6 +43,22 @@ outbox_node* outbox_pick::pop() noexcept {
 
 outbox::~outbox() {
   while (!ready_.empty()) take_out(*ready_.front());
+  while (pop_lingering() != nullptr) {
+  }
+}
+
+void outbox::let_linger(outbox_node& node) noexcept {
+  if (node.place_ != outbox_node::place::nowhere) return;
+  lingering_.push_back(node);
+  node.place_ = outbox_node::place::lingering;
+}
+
+outbox_node* outbox::pop_lingering() noexcept {
+  outbox_node* const node = lingering_.front();
+  if (node == nullptr) return nullptr;
+  lingering_.unlink(*node);
+  node->place_ = outbox_node::place::nowhere;
+  return node;
 }
 
 void outbox::add(outbox_node& node, std::size_t approximate_bytes) {
@@ -51,6 +67,7 @@ void outbox::add(outbox_node& node, std::size_t approximate_bytes) {
   if (node.waiting()) {
     bytes_ -= node.bytes_;
   } else {
+    if (node.place_ == outbox_node::place::lingering) lingering_.unlink(node);
     ready_.push_back(node);
     node.place_ = outbox_node::place::outbox;
   }
@@ -60,7 +77,10 @@ void outbox::add(outbox_node& node, std::size_t approximate_bytes) {
 
 void outbox::remove(outbox_node& node) {
   PARTITA_EXPECTS(node.place_ != outbox_node::place::picked);
-  if (node.waiting()) take_out(node);
+  if (node.waiting()) return take_out(node);
+  if (node.place_ != outbox_node::place::lingering) return;
+  lingering_.unlink(node);
+  node.place_ = outbox_node::place::nowhere;
 }
 
 outbox_node* outbox::begin_pick(const outbox_limits& limits) const {

@@ -2,7 +2,7 @@
 //
 // A partition is in the outbox while it has a batch that may be sent now. Picking takes partitions
 // from the front; one that has more to send is added again, at the back. So the start rotates by
-// itself.
+// itself. Beside them are those that wait for more records: they can be brought along.
 //
 // Invariants
 // 1. A node is in at most one place, once: a request never carries two batches of one partition
@@ -43,7 +43,7 @@ class outbox_node {
   friend class outbox;
   friend class outbox_pick;
   friend class outbox_list;
-  enum class place : std::uint8_t { nowhere, outbox, picked };
+  enum class place : std::uint8_t { nowhere, lingering, outbox, picked };
 
   outbox_node* previous_ = nullptr;
   outbox_node* next_ = nullptr;
@@ -106,8 +106,13 @@ class outbox {
   /// The partition has something to send, of about this size. Its place is kept if it waits
   /// already.
   void add(outbox_node& node, std::size_t approximate_bytes);
+  /// It waits for more records. No effect if it is here already.
+  void let_linger(outbox_node& node) noexcept;
   /// It has not (paused, halted, moved to another broker). No effect if it does not wait.
   void remove(outbox_node& node);
+  /// Takes out the one that has lingered longest; null if none does.
+  outbox_node* pop_lingering() noexcept;
+  [[nodiscard]] bool any_lingering() const noexcept { return !lingering_.empty(); }
 
   [[nodiscard]] bool empty() const noexcept { return ready_.empty(); }
   [[nodiscard]] std::size_t size() const noexcept { return ready_.size(); }
@@ -137,6 +142,7 @@ class outbox {
   void take_out(outbox_node& node) noexcept;
 
   outbox_list ready_;
+  outbox_list lingering_;
   std::size_t bytes_ = 0;
 };
 

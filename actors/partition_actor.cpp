@@ -192,10 +192,21 @@ void partition_actor::leave_outbox() {
   if (leader_ != nullptr) leader_->remove(*this);
 }
 
+/// After a move the next turn, on the new lane, says it again.
+bool partition_actor::reaches_leader() const noexcept {
+  return leader_ != nullptr && leader_->self_lane() == &home() && lane::current() == &home();
+}
+
 void partition_actor::ready(std::size_t bytes) {
-  // After a move the next turn, on the new lane, says it again.
-  if (leader_ != nullptr && leader_->self_lane() == &home() && lane::current() == &home())
-    leader_->add(*this, bytes);
+  if (reaches_leader()) leader_->add(*this, bytes);
+}
+
+void partition_actor::lingers() {
+  if (reaches_leader()) leader_->let_linger(*this);
+}
+
+void partition_actor::linger_is_over() {
+  if (reaches_leader()) leader_->end_linger();
 }
 
 batch* partition_actor::next_to_send(std::uint64_t connection, instant now, bool knows_zstd) {

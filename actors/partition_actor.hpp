@@ -95,6 +95,7 @@ class partition_actor final : public actor_body, public outbox_node, private par
 
   // For the leader's turn.
   [[nodiscard]] std::size_t next_bytes(instant now) const { return core_.next_bytes(now); }
+  void end_linger() noexcept { core_.end_linger(); }
   batch* next_to_send(std::uint64_t connection, instant now, bool knows_zstd);
   /// What keeps the leader's connection from sending, until something is sent.
   void obstructed(std::error_code why) noexcept { core_.obstructed(why); }
@@ -131,6 +132,9 @@ class partition_actor final : public actor_body, public outbox_node, private par
   batch* new_batch() override { return shared_.batches.take(this); }
   void free_batch(batch* finished) override { shared_.batches.give_back(finished); }
   void ready(std::size_t bytes) override;
+  void lingers() override;
+  void linger_is_over() override;
+  [[nodiscard]] bool is_alone() const override { return shared_.room.taken() == held_bytes_; }
   [[nodiscard]] bool withdraw(batch& queued) override;
   void arm_timer(std::optional<instant> at) override;
   void ask_producer_id() override;
@@ -164,6 +168,7 @@ class partition_actor final : public actor_body, public outbox_node, private par
   void adopt_leader();
   void move_to(lane& other);
   void leave_outbox();
+  [[nodiscard]] bool reaches_leader() const noexcept;
   void settle();
   void give_back_room() noexcept;
   void tell(partition_change change, std::error_code code, std::vector<std::string> keys = {});

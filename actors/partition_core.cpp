@@ -36,6 +36,7 @@ partition_core::partition_core(const partition_settings& settings, partition_eff
       book_({settings.ticket_records_max, settings.ticket_retention}, effects) {
   settings_.max_in_flight = std::clamp(settings_.max_in_flight, 1, in_flight_max);
   if (settings_.fitting == nullptr) settings_.fitting = std::make_shared<fitting_size>();
+  if (settings_.habit == nullptr) settings_.habit = std::make_shared<linger_habit>();
 }
 
 partition_core::~partition_core() {
@@ -84,6 +85,8 @@ void partition_core::append(const record_node& node, instant now) {
   ++next_ordinal_;
   ++unanswered_;
   note_deadline(own, deadline);
+  if (node.call == 0) return;
+  if (node.waited()) end_linger();
   if (node.tracked()) effects_.buffered(node, ordinal);
 }
 
@@ -187,42 +190,73 @@ bool partition_core::back_dated(const batch& candidate) const {
 bool partition_core::open_batch_is_due(instant now) const {
   const batch& front = *open_.front();
   if (front.state() == batch_state::sealed) return now >= front.retry_at;
-  return open_.size() > 1 || front.first_ordinal() < flush_ordinal_ ||
-         front.count() >= settings_.batch_records_max ||
-         now >= front.opened_at() + settings_.linger;
+  return !lingers_alone(front) || now >= front.opened_at() + settings_.linger;
 }
 
-bool partition_core::may_send(instant now) const {
-  if (!leader_.known() || paused_) return false;
-  if (numbering_ != numbering::usable && numbering_ != numbering::none_needed) return false;
+/// Nothing but its time, or a nudge, ends its linger.
+bool partition_core::lingers_alone(const batch& front) const noexcept {
+  return front.state() == batch_state::open && open_.size() == 1 &&
+         front.first_ordinal() >= flush_ordinal_ && front.count() < settings_.batch_records_max;
+}
+
+partition_core::sending partition_core::may_send(instant now) const {
+  if (!leader_.known() || paused_) return sending::barred;
+  if (numbering_ != numbering::usable && numbering_ != numbering::none_needed)
+    return sending::barred;
   if (const batch* waiting = first_awaiting_retry()) {
     // The head goes first and alone: behind a hole every younger batch would be refused, or worse,
     // accepted by a broker that forgot.
-    return outstanding_ == 0 && waiting == unfinished_.front() && now >= waiting->retry_at &&
-           !waits_for_log(*waiting, now);
+    const bool due = outstanding_ == 0 && waiting == unfinished_.front() &&
+                     now >= waiting->retry_at && !waits_for_log(*waiting, now);
+    return due ? sending::due : sending::barred;
   }
-  if (!recoveries_.empty()) return false;  // what failed must come before it
-  if (open_.empty() || outstanding_ >= window(now)) return false;
-  if (unfinished_.size() >= static_cast<std::size_t>(settings_.max_in_flight)) return false;
+  if (!recoveries_.empty()) return sending::barred;  // what failed must come before it
+  if (open_.empty() || outstanding_ >= window(now)) return sending::barred;
+  if (unfinished_.size() >= static_cast<std::size_t>(settings_.max_in_flight))
+    return sending::barred;
   const batch& next = *open_.front();
-  if (was_replaced(next)) return false;
-  if (!passes_gate(next) || !open_batch_is_due(now)) return false;
-  if (unfinished_.empty()) return true;
+  if (was_replaced(next) || !passes_gate(next)) return sending::barred;
+  if (!open_batch_is_due(now))
+    return next.state() == batch_state::open ? sending::lingers : sending::barred;
+  if (unfinished_.empty()) return sending::due;
   // A held record behind a resubmitted one ends first, so it must not depend on it.
-  if (!own_deadlines_ && next.deadline() < unfinished_.back()->deadline()) return false;
+  if (!own_deadlines_ && next.deadline() < unfinished_.back()->deadline()) return sending::barred;
   // A back-dated batch goes alone, in both directions (L10 c).
-  return outstanding_ == 0 || !(back_dated(next) || back_dated(*unfinished_.back()));
+  const bool alone = back_dated(next) || back_dated(*unfinished_.back());
+  return outstanding_ == 0 || !alone ? sending::due : sending::barred;
 }
 
 std::size_t partition_core::next_bytes(instant now) const {
-  if (!may_send(now)) return 0;
+  return may_send(now) == sending::due ? size_of_next() : 0;
+}
+
+std::size_t partition_core::size_of_next() const {
   const batch* waiting = first_awaiting_retry();
   return waiting != nullptr ? waiting->size() : open_.front()->size();
 }
 
+bool partition_core::is_lone_record() const {
+  return unfinished_.empty() && open_.size() == 1 && open_.front()->count() == 1 &&
+         effects_.is_alone();
+}
+
+void partition_core::tell_what_can_be_sent(instant now) {
+  const sending next = may_send(now);
+  if (next == sending::barred) return;
+  if (next == sending::lingers) {
+    if (!settings_.habit->goes_at_once(is_lone_record())) return effects_.lingers();
+    end_linger();
+  } else if (settings_.linger.count() > 0 && !open_.empty() && lingers_alone(*open_.front()) &&
+             first_awaiting_retry() == nullptr) {
+    settings_.habit->lingered(is_lone_record());
+    effects_.linger_is_over();
+  }
+  effects_.ready(size_of_next());
+}
+
 batch* partition_core::next_to_send(std::uint64_t connection, instant now, bool knows_zstd) {
   set_aside_halted();
-  if (!may_send(now)) return nullptr;
+  if (may_send(now) != sending::due) return nullptr;
   if (connection != connection_) {
     if (outstanding_ > 0) return nullptr;  // an answer on the old connection may still come
     connection_ = connection;
@@ -314,7 +348,7 @@ void partition_core::settle(instant now) {
   look_when_due(now);
   if (numbering_ == numbering::absent && !open_.empty() && passes_gate(*open_.front()))
     ask_for_producer_id();
-  if (const std::size_t bytes = next_bytes(now)) effects_.ready(bytes);
+  tell_what_can_be_sent(now);
   effects_.arm_timer(next_event(now));
 }
 

@@ -112,6 +112,8 @@ class partition_core {
   batch* next_to_send(std::uint64_t connection, instant now, bool knows_zstd = true);
   /// What next_to_send() would hand out, about, in bytes; 0 when nothing may be sent.
   [[nodiscard]] std::size_t next_bytes(instant now) const;
+  /// What was produced until now lingers no longer.
+  void end_linger() noexcept { flush_ordinal_ = next_ordinal_; }
   /// acks=0: the whole frame was handed over, and no answer will come.
   void never_answered(batch& sent, instant now);
   void answered(batch& sent, const attempt_answer& answer, instant now);
@@ -162,9 +164,15 @@ class partition_core {
     std::error_code denied;
   };
 
-  [[nodiscard]] bool may_send(instant now) const;
+  /// Whether the next batch may be sent: no, not before it has lingered, or now.
+  enum class sending : std::uint8_t { barred, lingers, due };
+  [[nodiscard]] sending may_send(instant now) const;
+  [[nodiscard]] std::size_t size_of_next() const;
+  [[nodiscard]] bool is_lone_record() const;
+  void tell_what_can_be_sent(instant now);
   [[nodiscard]] bool passes_gate(const batch& candidate) const noexcept;
   [[nodiscard]] bool open_batch_is_due(instant now) const;
+  [[nodiscard]] bool lingers_alone(const batch& front) const noexcept;
   [[nodiscard]] bool back_dated(const batch& candidate) const;
   [[nodiscard]] int window(instant now) const noexcept;
   [[nodiscard]] batch* first_awaiting_retry() const noexcept;
@@ -213,6 +221,8 @@ class partition_core {
   [[nodiscard]] bool something_is_halted() const noexcept;
   [[nodiscard]] std::optional<instant> next_look(instant now) const;
 
+  [[nodiscard]] bool comes_back(batch& late);
+  [[nodiscard]] bool late_ones_come_back(instant now);
   void give_up(batch& head, const failure_facts& facts);
   void fail(batch& victim, const failure_facts& facts);
   [[nodiscard]] bool fail_unbuffered(const record_node& node, const failure_facts& facts);
@@ -221,8 +231,6 @@ class partition_core {
   void apply_policy(failure_policy policy, const batch& victim,
                     const std::vector<std::size_t>& which, const failure_facts& facts);
   void end_failed(batch& victim, failure_policy policy, const failure_facts& facts);
-  [[nodiscard]] bool comes_back(batch& late);
-  [[nodiscard]] bool late_ones_come_back(instant now);
   void fail_overtaken(const batch& younger);
   void send_again(batch& victim);
   void keep_or_free(batch& victim, failure_policy policy, bool somebody_waited);

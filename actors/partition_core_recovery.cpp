@@ -25,7 +25,7 @@ bool is_unwritten(const batch& failed) noexcept {
 /// The recoveries that were asked for before it belong to it: each holds it until its records are
 /// counted.
 bool partition_core::flush(flush_barrier& barrier, instant) {
-  flush_ordinal_ = next_ordinal_;
+  end_linger();
   barrier.ordinal = next_ordinal_;
   barrier.left = unanswered_ + recoveries_.size();
   if (barrier.left == 0) return true;

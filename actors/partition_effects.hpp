@@ -77,6 +77,12 @@ class partition_effects : public settlement_book::listener {
 
   /// There is something to send: the leader's connection may come and take it.
   virtual void ready(std::size_t bytes) = 0;
+  /// There will be, when it has lingered: it can be had before, after end_linger().
+  virtual void lingers() = 0;
+  /// What is ready has lingered to the end: what lingers elsewhere can share its request.
+  virtual void linger_is_over() = 0;
+  /// Nothing is buffered or under way in any other partition of this producer.
+  [[nodiscard]] virtual bool is_alone() const = 0;
   /// The frame of this attempt is not to leave any more. True: attempt_lost() follows, in which it
   /// was not handed over unless its last byte left this very moment. False: it was.
   [[nodiscard]] virtual bool withdraw(batch& queued) = 0;

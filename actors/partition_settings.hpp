@@ -5,6 +5,7 @@
 
 #include "actors/fitting_size.hpp"
 #include "actors/instant.hpp"
+#include "actors/linger_habit.hpp"
 
 #include <partita/config.hpp>
 #include <partita/ids.hpp>
@@ -42,6 +43,8 @@ struct partition_settings {
   bool new_producer_id_on_bump = false;
   /// Shared by the partitions of a topic; absent: the partition's own.
   std::shared_ptr<fitting_size> fitting;
+  /// Shared by all partitions of a producer; absent: the partition's own.
+  std::shared_ptr<linger_habit> habit;
   duration ticket_retention = std::chrono::hours(1);
   std::size_t ticket_records_max = 100'000;
 };

@@ -30,15 +30,19 @@ struct record_node : command {
   std::uint32_t tail_size = 0;
   std::uint32_t key_hash = 0;  ///< 0: no key
   std::int32_t partition = -1;
-  std::uint32_t call = 0;  ///< what the call asked for: tracked_bit, and its own deadline
+  std::uint32_t call = 0;  ///< what the call asked for: the bits, and its own deadline
   // command::weight holds the cost in bytes that was taken from the budget.
 
   static constexpr std::uint32_t tracked_bit = 0x8000'0000;
+  static constexpr std::uint32_t waited_bit = 0x4000'0000;
+  static constexpr std::uint32_t timeout_max = waited_bit - 1;
   /// The target is a tracked_record.
   [[nodiscard]] bool tracked() const noexcept { return (call & tracked_bit) != 0; }
+  /// It has waited for room: it does not wait for company as well.
+  [[nodiscard]] bool waited() const noexcept { return (call & waited_bit) != 0; }
   /// In place of the partition's delivery timeout; 0: none.
   [[nodiscard]] std::chrono::milliseconds own_timeout() const noexcept {
-    return std::chrono::milliseconds(call & ~tracked_bit);
+    return std::chrono::milliseconds(call & timeout_max);
   }
 
   [[nodiscard]] std::span<const std::byte> tail() const noexcept {

@@ -9,11 +9,13 @@
 namespace partita::detail {
 
 admission_line::admission_line(actors::budget& room, actors::lane& home,
-                               const actors::clock_source& clock, actors::duration wait_max)
+                               const actors::clock_source& clock, actors::duration wait_max,
+                               std::function<void()> on_full)
     : room_(room),
       home_(home),
       clock_(clock),
       wait_max_(wait_max),
+      on_full_(std::move(on_full)),
       timer_(
           [](actors::timer_node& node) noexcept {
             static_cast<admission_line*>(node.owner)->timer_fired();
@@ -42,9 +44,11 @@ bool admission_line::take_now(std::uint64_t bytes) noexcept {
 bool admission_line::take_or_wait(std::uint64_t bytes, admission_waiter& waiter,
                                   std::optional<std::chrono::milliseconds> wait_max) {
   waiter.line_ = this;
+  bool first = false;
   {
     // Lined up before it asks, so that a grant on another thread finds it in the line.
     std::lock_guard lock(mutex_);
+    first = line_.empty();
     waiter.deadline_ = clock_.now() + (wait_max ? actors::wait_of(*wait_max) : wait_max_);
     waiter.place_ = line_.emplace(waiter.deadline_, &waiter);
   }
@@ -64,6 +68,8 @@ bool admission_line::take_or_wait(std::uint64_t bytes, admission_waiter& waiter,
       break;
   }
   if (!watch_posted_.exchange(true)) home_.post([this] { watch(); });
+  // What begins to linger from now on sees that the room is awaited; what does already, does not.
+  if (first && on_full_) on_full_();
   return false;
 }
 

@@ -21,6 +21,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <mutex>
@@ -48,8 +49,9 @@ class admission_waiter : public actors::budget_waiter {
 
 class admission_line {
  public:
+  /// `on_full`, if set: the first begins to wait. On his thread.
   admission_line(actors::budget& room, actors::lane& home, const actors::clock_source& clock,
-                 actors::duration wait_max);
+                 actors::duration wait_max, std::function<void()> on_full = {});
   ~admission_line();
 
   /// Takes the room now, or not at all.
@@ -78,6 +80,7 @@ class admission_line {
   actors::lane& home_;
   const actors::clock_source& clock_;
   const actors::duration wait_max_;
+  const std::function<void()> on_full_;
   std::atomic<bool> watch_posted_{false};
   std::mutex mutex_;
   std::multimap<actors::instant, admission_waiter*> line_;  // by their limits

@@ -238,7 +238,8 @@ constexpr config_key own_rows[] = {
     // How fast
     known<fraction_key<&config::linger, 0, 900'000>>(
         "linger.ms", "linger",
-        "how long a batch waits for more records; cut short when the partition is idle"),
+        "how long a batch waits for more records; ended by flush, a full buffer, the end of a "
+        "neighbour's wait, and for a lone record by one in vain before it"),
     known<number_key<&config::batch_size_bytes, 1, int_max>>(
         "batch.size", "batch_size_bytes",
         "limit of a batch before compression; 1: every record alone"),

@@ -40,9 +40,9 @@ class record_set final : public admission_waiter, public actors::completion_targ
   }
 
   /// In their order; those that can not be produced are refused in their turn, and no others.
-  void admit_all(std::span<const record> records) noexcept {
+  void admit_all(std::span<const record> records, bool waited = false) noexcept {
     for (std::size_t i = 0; i < records.size(); ++i)
-      body_.admit_or_refuse(records[i], producer_body::track(options_, {this, i}));
+      body_.admit_or_refuse(records[i], producer_body::track(options_, {this, i}), waited);
   }
   void refuse_all(std::span<const record> records, client_errc code, limit ended_by) noexcept {
     for (std::size_t i = 0; i < records.size(); ++i) {
@@ -54,7 +54,7 @@ class record_set final : public admission_waiter, public actors::completion_targ
   }
 
   void admitted() noexcept override {
-    with_views([this](std::span<const record> all) { admit_all(all); });
+    with_views([this](std::span<const record> all) { admit_all(all, true); });
   }
   void refused(client_errc code) noexcept override {
     const limit ended_by =

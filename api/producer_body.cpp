@@ -68,6 +68,7 @@ actors::partition_settings partition_settings_of(const producer_config& config) 
   settings.idempotent = config.enable_idempotence && config.acks == acks::all;
   settings.max_in_flight = config.max_in_flight;
   settings.linger = config.linger;
+  settings.habit = std::make_shared<actors::linger_habit>();
   settings.batch_bytes_max = config.batch_size_bytes;
   settings.batch_records_max = static_cast<std::size_t>(config.batch_records_max);
   settings.codec = static_cast<wire::codec>(config.compression);
@@ -111,8 +112,8 @@ actors::metadata_settings metadata_settings_of(const producer_config& config) {
     if (topic.on_failure) settings.on_failure_of.emplace(name, *topic.on_failure);
   settings.broker.connection = settings.connection;
   settings.broker.required_acks = config.acks;
-  settings.broker.request_timeout = config.request_timeout;
   settings.broker.codec = settings.partition.codec;
+  settings.broker.request_timeout = config.request_timeout;
   settings.broker.request_bytes_max = config.max_request_size_bytes;
   settings.broker.requests_in_flight_max = static_cast<std::size_t>(config.max_in_flight);
   settings.broker.reconnect_backoff = config.reconnect_backoff;
@@ -150,7 +151,7 @@ producer_body::producer_body(const producer_config& config, environment_choice& 
   metadata_ = metadata.get();
   metadata_handle_ = runtime_->spawn(std::move(metadata), runtime_->lane_at(0));
   line_ = std::make_unique<admission_line>(shared_.room, runtime_->lane_at(0), *clock_,
-                                           config_.max_block);
+                                           config_.max_block, when_full());
   if (config_.partition_memory_bytes == 0) return;
   shares_ = std::make_unique<share_line>(runtime_->lane_at(0), *clock_,
                                          config_.partition_memory_bytes, config_.max_block);
@@ -303,7 +304,7 @@ std::uint32_t call_of(const actors::completion_slot& slot) noexcept {
   std::uint32_t call = actors::record_node::tracked_bit;
   if (const auto& own = slot.tracked->delivery_timeout())
     call |= static_cast<std::uint32_t>(
-        std::clamp<std::int64_t>(own->count(), 1, actors::record_node::tracked_bit - 1));
+        std::clamp<std::int64_t>(own->count(), 1, actors::record_node::timeout_max));
   return call;
 }
 
@@ -359,10 +360,11 @@ std::uint64_t producer_body::cost_if_sound(const record& what) const noexcept {
   return judge(what, size.tail_size, size.cost) == client_errc{} ? size.cost : 0;
 }
 
-void producer_body::admit_or_refuse(const record& what, actors::completion_slot slot) noexcept {
+void producer_body::admit_or_refuse(const record& what, actors::completion_slot slot,
+                                    bool waited) noexcept {
   const measured size = measure(what);
   const client_errc wrong = judge(what, size.tail_size, size.cost);
-  if (wrong == client_errc{}) return admit(what, size.tail_size, slot);
+  if (wrong == client_errc{}) return admit(what, size.tail_size, slot, waited);
   refuse(what, slot, wrong);
 }
 
@@ -400,13 +402,13 @@ void producer_body::submit(const record& what, actors::completion_slot slot) {
   }
 }
 
-namespace {
-
-/// One record whose caller is suspended: its views stay valid.
 std::error_code producer_body::why_shut() const noexcept {
   return is_in_child() ? std::make_error_code(std::errc::owner_dead) : std::error_code{};
 }
 
+namespace {
+
+/// One record whose caller is suspended: its views stay valid.
 class waiting_record final : public admission_waiter,
                              public share_waiter,
                              private actors::admission_place {
@@ -455,7 +457,7 @@ class waiting_record final : public admission_waiter,
   }
   void admitted() noexcept override {
     if (slot_.tracked == nullptr || slot_.tracked->leaves_line()) {
-      body_.admit(what_, tail_size_, slot_);
+      body_.admit(what_, tail_size_, slot_, true);
       delete this;
       return;
     }
@@ -521,8 +523,8 @@ void producer_body::submit_waiting(const record& what, actors::completion_slot s
   (new waiting_record(*this, *line_, what, size.tail_size, slot))->wait(size.cost);
 }
 
-void producer_body::admit(const record& what, std::uint32_t tail_size,
-                          actors::completion_slot slot) noexcept {
+void producer_body::admit(const record& what, std::uint32_t tail_size, actors::completion_slot slot,
+                          bool waited) noexcept {
   actors::record_node* node = actors::make_record_node(what, tail_size);
   if (node == nullptr) {
     shared_.room.give_back(actors::record_cost(tail_size));
@@ -531,7 +533,7 @@ void producer_body::admit(const record& what, std::uint32_t tail_size,
   }
   node->target = slot.target;
   node->data = slot.data;
-  node->call = call_of(slot);
+  node->call = call_of(slot) | (waited ? actors::record_node::waited_bit : 0);
   node->admitted_ns = now_ns();
   node->timestamp_ms =
       what.timestamp ? what.timestamp->time_since_epoch().count() : wall_ms_at(node->admitted_ns);

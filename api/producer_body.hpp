@@ -24,6 +24,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -73,20 +74,22 @@ class producer_body {
   [[nodiscard]] actors::runtime& runtime() noexcept { return *runtime_; }
   [[nodiscard]] bool shut() const noexcept { return shut_.load(std::memory_order_acquire); }
   void shut_gate() noexcept;
-  [[nodiscard]] actors::instant now() const noexcept { return clock_->now(); }
   /// This process is a forked child of the one that made the producer.
   [[nodiscard]] bool is_in_child() const noexcept { return fork_guard_.is_in_child(); }
+  [[nodiscard]] actors::instant now() const noexcept { return clock_->now(); }
   [[nodiscard]] std::vector<actors::partition_table::entry> all_partitions() const;
   /// Answers the records that wait for their topic's partitions: closed. They are appended to
   /// `unsent`, topic by topic, in order.
   void fail_waiting_records(std::vector<owned_record>& unsent);
 
-  /// Paid for: encodes and queues it.
-  void admit(const record& what, std::uint32_t tail_size, actors::completion_slot slot) noexcept;
+  /// Paid for: encodes and queues it. `waited`: not at once.
+  void admit(const record& what, std::uint32_t tail_size, actors::completion_slot slot,
+             bool waited = false) noexcept;
   /// What a record takes of the budget; nothing if it can not be produced anyway.
   [[nodiscard]] std::uint64_t cost_if_sound(const record& what) const noexcept;
   /// The same record, after that much was taken.
-  void admit_or_refuse(const record& what, actors::completion_slot slot) noexcept;
+  void admit_or_refuse(const record& what, actors::completion_slot slot,
+                       bool waited = false) noexcept;
   void give_back_room(std::uint64_t bytes) noexcept { shared_.room.give_back(bytes); }
   void answer_at_once(const record& what, actors::completion_slot slot, client_errc code,
                       std::error_code cause = {}, limit ended_by = limit::none);
@@ -95,10 +98,10 @@ class producer_body {
   void refuse_in_turn(const record& what, actors::completion_slot slot, client_errc code);
 
  private:
+  [[nodiscard]] std::error_code why_shut() const noexcept;
   /// Checks that need no room.
   [[nodiscard]] static client_errc check(const record& what) noexcept;
   [[nodiscard]] bool fits_limits(std::uint64_t cost, std::size_t tail_size) const noexcept;
-  [[nodiscard]] std::error_code why_shut() const noexcept;
   actors::topic_route& route_of(std::string_view topic);
   [[nodiscard]] const actors::partition_actor* full_partition(const record& what);
   [[nodiscard]] client_errc judge(const record& what, std::uint32_t tail_size,
@@ -108,6 +111,7 @@ class producer_body {
   void deliver(actors::record_node& node, const record& what, actors::topic_route& route) noexcept;
   [[nodiscard]] std::int64_t now_ns() const noexcept;
   [[nodiscard]] std::int64_t wall_ms_at(std::int64_t steady_ns) const noexcept;
+  [[nodiscard]] std::function<void()> when_full();
   static std::unique_ptr<actors::record_router> make_router(void* self, std::string_view topic);
   static void answer_withdrawn(void* self, actors::topic_route& from, actors::record_node& node);
   [[nodiscard]] client_errc queue(actors::record_node& node, const record& what,
@@ -125,9 +129,9 @@ class producer_body {
   std::mutex closings_mutex_;
   std::vector<std::unique_ptr<closing>> closings_;
   std::atomic<bool> shut_{false};
+  fork_guard fork_guard_{shut_};
   std::uint64_t instance_;  // tells producers apart in thread-local caches
   std::uint64_t seed_;
 };
 
-  fork_guard fork_guard_{shut_};
 }  // namespace partita::detail

@@ -6,6 +6,7 @@
 #include <partita/contract.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,20 @@ class refusal final : public actors::runnable {
  private:
   share_waiter& waiter_;
 };
+
+/// Whoever waits for room in a partition waits for what lingers there.
+struct share_linger_task final : actors::partition_task {
+  void run(actors::partition_actor& at) override {
+    at.end_linger();
+    delete this;
+  }
+  void refuse() noexcept override { delete this; }
+};
+
+void end_linger(const actors::partition_actor& of) {
+  auto task = std::make_unique<share_linger_task>();
+  if (of.handle().push(*task)) static_cast<void>(task.release());
+}
 
 }  // namespace
 
@@ -68,17 +83,21 @@ bool share_line::open(const actors::partition_actor& to) const {
 void share_line::wait(const actors::partition_actor& to, share_waiter& waiter,
                       std::optional<std::chrono::milliseconds> wait_max) {
   bool refused = false;
+  bool first = false;
   {
     const std::lock_guard lock(mutex_);
     waiter.deadline_ = clock_.now() + (wait_max ? actors::wait_of(*wait_max) : wait_max_);
     waiter.number_ = next_number_++;
     refused = closed_;
     if (!refused) {
-      lines_[&to].push_back(&waiter);
+      line& own = lines_[&to];
+      first = own.empty();
+      own.push_back(&waiter);
       waiting_.fetch_add(1, std::memory_order_release);
     }
   }
   if (refused) return waiter.share_refused(client_errc::closed);
+  if (first) end_linger(to);
   // Room may have come before it lined up; and the timer belongs to lane 0.
   home_.post([this, &to] {
     serve(to);

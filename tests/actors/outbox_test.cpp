@@ -231,5 +231,31 @@ TEST(Outbox, StarvesNobodyWhateverTheSizes) {
   }
 }
 
+// Those that linger
+
+TEST(Outbox, GivesThoseThatLingerWhenAskedInTheirOrder) {
+  auto made = partitions_of({10, 10, 10});
+  outbox box;
+  for (partition& each : made) box.let_linger(each);
+  box.let_linger(made[0]);
+  EXPECT_TRUE(box.empty());
+  EXPECT_TRUE(box.any_lingering());
+  EXPECT_TRUE(box.pick({1000, 100}, size_now).empty());
+  for (partition& each : made) EXPECT_EQ(box.pop_lingering(), &each);
+  EXPECT_EQ(box.pop_lingering(), nullptr);
+}
+
+TEST(Outbox, WhatIsReadyLingersNoLonger) {
+  auto made = partitions_of({10, 10});
+  outbox box;
+  box.let_linger(made[0]);
+  box.add(made[0], 10);
+  box.let_linger(made[0]);
+  box.let_linger(made[1]);
+  box.remove(made[1]);
+  EXPECT_FALSE(box.any_lingering());
+  EXPECT_EQ(take_all(box.pick({1000, 100}, size_now)), nodes{&made[0]});
+}
+
 }  // namespace
 }  // namespace partita::actors

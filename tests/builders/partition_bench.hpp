@@ -172,6 +172,12 @@ class partition_bench : public actors::partition_effects {
     return append(key, now, 0ms, code);
   }
   int produce_keyed(const std::string& key) { return append(key, now, 0ms, {}); }
+  int produce_that_waited() {
+    call_ = actors::record_node::waited_bit;
+    const int number = append("", now, 0ms, {});
+    call_ = 0;
+    return number;
+  }
   int produce_unkeyed() { return append(std::nullopt, now, 0ms, {}); }
 
   /// One that can be cancelled, with a delivery timeout of its own (0: the partition's).
@@ -401,6 +407,9 @@ class partition_bench : public actors::partition_effects {
   std::vector<std::uint64_t> forgotten_tickets;
   std::map<int, std::uint64_t> tickets;  ///< of the records that ended unknown; the last of each
   bool is_ready = false;
+  bool is_lingering = false;
+  bool alone = false;  ///< no other partition has anything
+  int lingers_ended = 0;
   std::size_t not_cancelled = 0;           ///< of the last cancel()
   std::string last_detail;                 ///< of the last failure
   std::vector<std::string> details;        ///< of all failures
@@ -502,6 +511,9 @@ class partition_bench : public actors::partition_effects {
     if (frames_can_be_withdrawn) withdrawn.push_back(&queued);
     return frames_can_be_withdrawn;
   }
+  void lingers() override { is_lingering = true; }
+  void linger_is_over() override { ++lingers_ended; }
+  [[nodiscard]] bool is_alone() const override { return alone; }
   void arm_timer(std::optional<actors::instant> at) override { timer = at; }
   void ask_producer_id() override { ++ids_asked; }
   void refresh_metadata() override { ++refreshes; }
@@ -558,6 +570,7 @@ class partition_bench : public actors::partition_effects {
  private:
   void turn() {
     is_ready = false;
+    is_lingering = false;
     core->settle(now);
   }
   int append(const std::optional<std::string>& key, actors::instant admitted,

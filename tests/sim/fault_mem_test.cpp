@@ -236,26 +236,6 @@ SCENARIO_SEEDS(fault_mem, mem_12_moves_under_retry, 20) {
   EXPECT_GT(delivered, 550);
 }
 
-std::size_t threads() {
-  std::size_t count = 0;
-  for (const auto& each : std::filesystem::directory_iterator("/proc/self/task")) {
-    static_cast<void>(each);
-    ++count;
-  }
-  return count;
-}
-
-TEST(fault_mem, mem_13_threads_do_not_grow_ten_producers) {
-  cluster_options brokers;
-  brokers.brokers = 12;
-  brokers.topics["t"].partitions = 100;
-  loopback_cluster cluster(brokers);
-  ASSERT_FALSE(cluster.listening());
-  producer_config config;
-  config.bootstrap_servers = cluster.bootstrap();
-  const std::size_t before = threads();
-  std::vector<std::unique_ptr<producer>> all;
-  for (int i = 0; i < 10; ++i) all.push_back(std::make_unique<producer>(config));
 /// In the child of the fork: what is not as it has to be, 0 if nothing.
 int use_in_child(std::unique_ptr<producer> inherited) {
   partita::record one;
@@ -316,6 +296,26 @@ TEST(fault_mem, mem_11_fork) {
   for (const log_record& each : log) EXPECT_EQ(each.value, "parent");
 }
 
+std::size_t threads() {
+  std::size_t count = 0;
+  for (const auto& each : std::filesystem::directory_iterator("/proc/self/task")) {
+    static_cast<void>(each);
+    ++count;
+  }
+  return count;
+}
+
+TEST(fault_mem, mem_13_threads_do_not_grow_ten_producers) {
+  cluster_options brokers;
+  brokers.brokers = 12;
+  brokers.topics["t"].partitions = 100;
+  loopback_cluster cluster(brokers);
+  ASSERT_FALSE(cluster.listening());
+  producer_config config;
+  config.bootstrap_servers = cluster.bootstrap();
+  const std::size_t before = threads();
+  std::vector<std::unique_ptr<producer>> all;
+  for (int i = 0; i < 10; ++i) all.push_back(std::make_unique<producer>(config));
   for (const auto& each : all) {
     for (int p = 0; p < 100; ++p) {
       partita::record one;

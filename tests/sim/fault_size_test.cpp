@@ -205,6 +205,42 @@ SCENARIO_SEEDS(fault_size, size_14_batches_stay_large, 1) {
   EXPECT_LE(all.size(), 100U) << "mean batch above 100 records";
 }
 
+SCENARIO_SEEDS(fault_size, size_15_one_request_many_partitions, 3) {
+  s.cold();
+  topic_options& wide = s.set_cluster().topics["wide"];
+  wide.partitions = 48;
+  wide.replicas.assign(48, {1, 2, 3});
+  s.set().linger = 5ms;
+  s.set().batch_records_max = 1000;
+  constexpr int records = 20'000;
+  for (int i = 0; i < records; ++i) {
+    s.produce(nth(i) + "@p" + std::to_string(i % 48), {.topic = "wide"});
+    s.run(100us);
+  }
+  s.await_all();
+  for (int i = 0; i < records; i += 97) EXPECT_EQ(s.letter(nth(i)), "D");
+  EXPECT_LE(s.cluster().counters().produce_requests, 500U) << "in two seconds";
+}
+
+// One awaited record at a time, for linger is worth nothing then.
+SCENARIO_SEEDS(fault_size, size_16_first_record_is_quick_b, 20) {
+  s.set().linger = 5ms;
+  s.set().batch_records_max = 1000;
+  s.start();
+  for (int i = 0; i < 20; ++i) {
+    s.produce(nth(i) + "@p" + std::to_string(i % 3));
+    s.await(nth(i));
+    if (i > 0) EXPECT_LT(s.took(nth(i)), 2 * 500us + 1ms) << i;
+  }
+  // Company is worth waiting for again.
+  for (int i = 20; i < 30; ++i) {
+    s.produce(nth(i));
+    s.run(50us);
+  }
+  s.await_all();
+  EXPECT_LE(s.all_attempts(0).size(), 7U + 3U);
+}
+
 // The first record to each of fifty topics, one after the other.
 SCENARIO_SEEDS(fault_size, size_16_first_record_is_quick_a, 20) {
   for (int i = 0; i < 50; ++i) s.set_cluster().topics["first" + nth(i)].partitions = 1;

@@ -173,6 +173,33 @@ SCENARIO_TIMED(fault_time, time_17_flush_ends_linger_a) {
   EXPECT_EQ(s.flush(), (tally{1, 0, 0}));
   EXPECT_LT(s.took("A"), 100ms);
 }
+// Eleven callers, and room for five of their records.
+void time_17(stage& s) {
+  s.set().linger = 10s;
+  s.set().delivery_timeout = 20s;
+  s.set().batch_records_max = 100;
+  const auto begun = s.now();
+  for (int i = 0; i < 11; ++i) {
+    s.produce("r" + std::to_string(i), {.padding = 100, .waits = true});
+    s.run(5us);
+  }
+  s.await_all();
+  for (int i = 0; i < 11; ++i) EXPECT_EQ(s.letter("r" + std::to_string(i)), "D");
+  EXPECT_LT(s.now() - begun, 1s);
+  s.right("log=r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10");
+}
+SCENARIO_TIMED(fault_time, time_17_flush_ends_linger_b) {
+  s.cold();
+  s.set().buffer_memory_bytes = 1'200;
+  s.set().batch_size_bytes = 1'000;
+  time_17(s);
+}
+SCENARIO_TIMED(fault_time, time_17_flush_ends_linger_b_share) {
+  s.set().partition_memory_bytes = 1'200;
+  s.set().batch_size_bytes = 1'000;
+  time_17(s);
+}
+
 // Half of A's frame is in the socket when its time is up.
 void time_19(stage& s, std::optional<std::chrono::milliseconds> own_deadline) {
   s.start();
