@@ -220,6 +220,8 @@ waiting_end end_of(const record_node& node, duration waiting_max) noexcept {
     waiting_max = wait_of(*tracked->admission_timeout());
   const duration own = node.own_timeout();
   if (own.count() != 0 && own < waiting_max) return {admitted(node) + own, true};
+  // Not by the clock: that of a lane stands still during a round.
+  if (waiting_max.count() == 0) return {instant::min(), false};
   return {admitted(node) + waiting_max, false};
 }
 
