@@ -40,7 +40,8 @@ cluster_state::cluster_state(const cluster_options& options)
   for (int i = 1; i <= options.brokers; ++i) {
     broker_state broker;
     broker.id = i;
-    broker.host = "broker-" + std::to_string(i);
+    const auto own = options.hosts.find(i);
+    broker.host = own != options.hosts.end() ? own->second : "broker-" + std::to_string(i);
     broker.port = 9092;
     brokers_.push_back(std::move(broker));
   }

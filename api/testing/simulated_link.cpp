@@ -18,6 +18,7 @@ void simulated_link::connect(std::string_view host, std::uint16_t port,
                              std::chrono::milliseconds limit) {
   peer_ = std::string{host} + ":" + std::to_string(port);
   broker_ = network_.broker_at(host, port);
+  address_ = network_.address_of(broker_);
   auto self = shared_from_this();
   network_.links_[number_] = self;
   if (broker_ < 0) {
@@ -33,7 +34,7 @@ void simulated_link::connect(std::string_view host, std::uint16_t port,
 // As TCP does it: a first packet that is lost is sent again after one second, two, four ...
 void simulated_link::knock(virtual_time::duration deadline, virtual_time::duration pause) {
   auto self = shared_from_this();
-  if (network_.is_cut(broker_)) {
+  if (network_.is_cut(broker_, address_)) {
     const auto now = network_.time_.now();
     network_.time_.after(std::min(pause, deadline - now), [self, deadline, pause] {
       if (self->events_ == nullptr) return;
@@ -174,7 +175,7 @@ void simulated_link::put(direction& way, kind what, std::vector<std::byte> bytes
 
 void simulated_link::arm(direction& way, bool to_broker) {
   if (way.armed || way.items.empty()) return;
-  if (network_.is_cut(broker_)) return network_.keep(number_, shared_from_this());
+  if (network_.is_cut(broker_, address_)) return network_.keep(number_, shared_from_this());
   if (!to_broker && !reading_) return;
   way.armed = true;
   network_.time_.at(virtual_time::duration{way.items.front().due_ns},
@@ -186,7 +187,7 @@ void simulated_link::arm(direction& way, bool to_broker) {
 void simulated_link::deliver(direction& way, bool to_broker) {
   way.armed = false;
   if (way.items.empty() || broken_ || (!to_broker && !reading_)) return;
-  if (network_.is_cut(broker_)) return network_.keep(number_, shared_from_this());
+  if (network_.is_cut(broker_, address_)) return network_.keep(number_, shared_from_this());
   auto& draws = network_.time_.draws();
   if (draws.chance(network_.options_.disconnect)) {
     break_both();

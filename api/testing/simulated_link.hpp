@@ -68,6 +68,7 @@ class simulated_link final : public connection_sink,
   wire::stream_events* events_;  // null: the client closed
   std::uint64_t number_;
   std::int32_t broker_ = -1;
+  std::uint32_t address_ = 0;  // of the broker, that its name led to
   std::string peer_;
   cluster_core::connection_id id_ = 0;
   direction up_;

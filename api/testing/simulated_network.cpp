@@ -71,10 +71,30 @@ std::unique_ptr<wire::pending_look_up> simulated_network::look_up(
   return std::make_unique<simulated_look_up>(time_, event);
 }
 
-std::int32_t simulated_network::broker_at(std::string_view host, std::uint16_t port) const {
+std::int32_t simulated_network::broker_at(std::string_view host, std::uint16_t port) {
+  std::vector<std::int32_t> found;
   for (const auto& broker : core_.state().brokers())
-    if (broker.host == host && broker.port == port) return broker.id;
-  return -1;
+    if (broker.host == host && broker.port == port) found.push_back(broker.id);
+  if (found.empty()) return -1;
+  if (found.size() == 1) return found.front();
+  return found[forwarded_[std::string(host)]++ % found.size()];
+}
+
+void simulated_network::move_address(std::int32_t broker, virtual_time::duration visible_after) {
+  auto& moved = addresses_[broker];
+  ++moved.moves;
+  moved.visible_ns = (time_.now() + visible_after).count();
+}
+
+std::uint32_t simulated_network::living_address(std::int32_t broker) const {
+  const auto found = addresses_.find(broker);
+  return found == addresses_.end() ? 0 : found->second.moves;
+}
+
+std::uint32_t simulated_network::address_of(std::int32_t broker) const {
+  const auto found = addresses_.find(broker);
+  if (found == addresses_.end()) return 0;
+  return found->second.moves - (time_.now().count() < found->second.visible_ns ? 1 : 0);
 }
 
 virtual_time::duration simulated_network::latency() {

@@ -39,13 +39,17 @@ class simulated_network final : public wire::transport {
   void cut(std::int32_t broker) { cut_.insert(broker); }
   void refuse(std::int32_t broker) { refused_.insert(broker); }
   void heal(std::int32_t broker);
+  void move_address(std::int32_t broker, virtual_time::duration visible_after);
   void set_fault(std::int32_t broker, const link_fault& fault);
 
  private:
   friend class simulated_link;
   friend class simulated_stream;
 
-  [[nodiscard]] std::int32_t broker_at(std::string_view host, std::uint16_t port) const;
+  /// Several at one address (a port forwarder): each in turn.
+  [[nodiscard]] std::int32_t broker_at(std::string_view host, std::uint16_t port);
+  /// Where its name leads now. Addresses of a broker are numbered.
+  [[nodiscard]] std::uint32_t address_of(std::int32_t broker) const;
   [[nodiscard]] virtual_time::duration latency();
   /// Null: nothing is wrong.
   [[nodiscard]] link_fault* fault_of(std::int32_t broker);
@@ -54,7 +58,10 @@ class simulated_network final : public wire::transport {
   void keep(std::uint64_t number, std::shared_ptr<simulated_link> waiting) {
     waiting_.emplace(number, std::move(waiting));
   }
-  [[nodiscard]] bool is_cut(std::int32_t broker) const { return cut_.contains(broker); }
+  [[nodiscard]] bool is_cut(std::int32_t broker, std::uint32_t address) const {
+    return cut_.contains(broker) || address != living_address(broker);
+  }
+  [[nodiscard]] std::uint32_t living_address(std::int32_t broker) const;
 
   virtual_time& time_;
   cluster_core& core_;
@@ -63,6 +70,12 @@ class simulated_network final : public wire::transport {
   std::set<std::int32_t> cut_;
   std::map<std::int32_t, link_fault> faults_;
   std::set<std::int32_t> refused_;
+  struct moved_address {
+    std::uint32_t moves = 0;
+    std::int64_t visible_ns = 0;  // the last one
+  };
+  std::map<std::int32_t, moved_address> addresses_;
+  std::map<std::string, std::size_t> forwarded_;  // connections by address
   std::uint64_t last_link_ = 0;
   std::map<std::uint64_t, std::weak_ptr<simulated_link>> links_;
   std::map<std::uint64_t, std::shared_ptr<simulated_link>> waiting_;  // for the end of a cut

@@ -77,6 +77,9 @@ std::string simulation::bootstrap() const {
 void simulation::cut_link(broker_id broker) { parts_->network.cut(broker.value); }
 void simulation::refuse_link(broker_id broker) { parts_->network.refuse(broker.value); }
 void simulation::heal_link(broker_id broker) { parts_->network.heal(broker.value); }
+void simulation::move_address(broker_id broker, std::chrono::nanoseconds visible_after) {
+  parts_->network.move_address(broker.value, visible_after);
+}
 void simulation::set_link_fault(broker_id broker, const link_fault& fault) {
   parts_->network.set_fault(broker.value, fault);
 }

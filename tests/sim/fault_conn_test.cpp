@@ -38,6 +38,26 @@ SCENARIO_TIMED(fault_conn, conn_04_eof_before_first_answer_c) {
   s.right("A=D, log=A");
 }
 
+// All brokers get new addresses behind their names. The old ones refuse at first, then swallow.
+void conn_06(stage& s, std::chrono::milliseconds silent) {
+  s.set().connection_setup_timeout = 500ms;
+  s.set().connection_setup_timeout_max = 500ms;
+  s.start();
+  s.refuse_all();
+  s.produce("A");
+  s.run(1s);
+  for (int b = 1; b <= 3; ++b) s.world().move_address(b, silent);
+  s.ok_all();
+  s.run(silent);
+  const auto visible = s.now();
+  s.right("A=D, log=A");
+  EXPECT_LT(s.now() - visible, 2s);
+  s.produce("B@p1 C@p2");
+  s.right("B=D, C=D");
+}
+SCENARIO_TIMED(fault_conn, conn_06_address_changes) { conn_06(s, 0ms); }
+SCENARIO_TIMED(fault_conn, conn_06_address_changes_late) { conn_06(s, 3s); }
+
 void conn_13(stage& s, acks how) {
   s.set().acks = how;
   s.set().enable_idempotence = false;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 
 namespace partita::testing {
@@ -66,6 +67,31 @@ SCENARIO_TIMED(fault_meta, meta_21_acl_removed_and_restored) {
   ASSERT_EQ(report.resubmitted.size(), 1U);
   EXPECT_TRUE(report.resubmitted.front().answer.is_delivered());
   s.right("log=A");
+}
+
+// Brokers 1 and 2 behind one port forwarder, which serves its connections by each in turn.
+SCENARIO_TIMED(fault_meta, meta_16_broker_is_its_id_a) {
+  s.set_cluster().hosts = {{1, "forwarder"}, {2, "forwarder"}};
+  s.set().bootstrap_servers = "broker-3:9092";
+  s.cold();
+  s.produce("A");
+  s.right("A=D");
+  s.produce("B@p1");
+  s.right("B=D");
+  s.produce("C D@p1");
+  s.right("C=D, D=D, log=A C, log(p1)=B D");
+  for (const char* name : {"A", "C"}) {
+    EXPECT_EQ(s.attempts(name).back().broker, 1);
+    EXPECT_EQ(s.attempts(name).back().connection, s.attempts("A").back().connection);
+  }
+  for (const char* name : {"B", "D"}) {
+    EXPECT_EQ(s.attempts(name).back().broker, 2);
+    EXPECT_EQ(s.attempts(name).back().connection, s.attempts("B").back().connection);
+  }
+  std::set<std::int32_t> ids;
+  for (const broker_status& each : s.whole_status().brokers)
+    if (each.host == "forwarder" && each.connected) ids.insert(each.id.value);
+  EXPECT_EQ(ids, (std::set<std::int32_t>{1, 2}));
 }
 
 }  // namespace

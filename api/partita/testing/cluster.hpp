@@ -69,6 +69,10 @@ struct cluster_options {
   /// A partition's oldest batches are dropped beyond this, as by retention.bytes.
   std::int64_t retention_bytes = std::int64_t{1} << 30;
   std::int32_t first_producer_id = 1000;  ///< the first block of 1000 ids starts here
+  /// In place of "broker-1" and so on, by broker id; only in virtual time. Several may share one,
+  /// as behind a port forwarder, which gives the connections to its address to each of them in
+  /// turn.
+  std::map<std::int32_t, std::string> hosts{};
 };
 
 /// A record as the log holds it.

@@ -144,6 +144,9 @@ class simulation {
   void refuse_link(broker_id broker);
   /// Ends both.
   void heal_link(broker_id broker);
+  /// The broker has another address behind its name, which leads there after `visible_after`. The
+  /// old one is silent from now on, for connections that exist and for new ones.
+  void move_address(broker_id broker, std::chrono::nanoseconds visible_after);
   /// In place of what was set before; heal_link ends it.
   void set_link_fault(broker_id broker, const link_fault& fault);
   void set_links(const link_options& options);
