@@ -8,8 +8,9 @@ namespace partita {
 namespace {
 
 void print_and_abort(const contract_breach& breach) {
-  std::fprintf(stderr, "%s:%d: PARTITA_%s(%s) is broken", breach.file, breach.line, breach.kind,
-               breach.condition);
+  const bool explained = breach.sentence[0] != '\0';
+  std::fprintf(stderr, "%s:%d: %s%sPARTITA_%s(%s) is broken", breach.file, breach.line,
+               breach.sentence, explained ? ": " : "", breach.kind, breach.condition);
   if (breach.values.size() != 0) {
     std::fprintf(stderr, "; %s =", breach.names);
     for (long long value : breach.values) std::fprintf(stderr, " %lld", value);
@@ -28,9 +29,8 @@ contract_handler set_contract_handler(contract_handler handler) noexcept {
 
 namespace detail {
 
-void contract_broken(const char* kind, const char* condition, const char* names,
-                     std::initializer_list<long long> values, const char* file, int line) {
-  current_handler.load()({kind, condition, names, values, file, line});
+void contract_broken(const contract_breach& breach) {
+  current_handler.load()(breach);
   std::abort();
 }
 

@@ -2,7 +2,9 @@
 //
 // PARTITA_EXPECTS(condition, values...) states what a caller owes; a breach is the caller's bug.
 // PARTITA_ASSERT(condition, values...)  states what we owe; a breach is our bug.
-// Both print the condition and the values (integers, enums), then call one replaceable handler that
+// PARTITA_EXPECTS_OR_SAY(condition, sentence, values...)  the same as the first, where an
+// application is the caller: the sentence says what it did wrong.
+// All print the condition and the values (integers, enums), then call one replaceable handler that
 // aborts by default. Never use them for bytes from a peer: those are errors, not bugs.
 #pragma once
 
@@ -18,6 +20,7 @@ struct contract_breach {
   std::initializer_list<long long> values;
   const char* file;
   int line;
+  const char* sentence;  ///< what the caller did wrong; "" where the condition has to say it
 };
 
 /// Called once per breach, on the thread that found it. It must not return normally; if it does,
@@ -29,26 +32,28 @@ using contract_handler = void (*)(const contract_breach&);
 contract_handler set_contract_handler(contract_handler handler) noexcept;
 
 namespace detail {
-[[noreturn]] void contract_broken(const char* kind, const char* condition, const char* names,
-                                  std::initializer_list<long long> values, const char* file,
-                                  int line);
+[[noreturn]] void contract_broken(const contract_breach& breach);
 
 template <class... Values>
-[[noreturn]] void contract_broken_with(const char* kind, const char* condition, const char* names,
-                                       const char* file, int line, Values... values) {
-  contract_broken(kind, condition, names, {static_cast<long long>(values)...}, file, line);
+[[noreturn]] void contract_broken_with(const char* kind, const char* condition,
+                                       const char* sentence, const char* names, const char* file,
+                                       int line, Values... values) {
+  contract_broken(
+      {kind, condition, names, {static_cast<long long>(values)...}, file, line, sentence});
 }
 }  // namespace detail
 }  // namespace partita
 
-#define PARTITA_CONTRACT_(kind, condition, ...)                                         \
-  do {                                                                                  \
-    if (!(condition)) [[unlikely]]                                                      \
-      ::partita::detail::contract_broken_with(kind, #condition, #__VA_ARGS__, __FILE__, \
-                                              __LINE__ __VA_OPT__(, ) __VA_ARGS__);     \
+#define PARTITA_CONTRACT_(kind, condition, sentence, ...)                                         \
+  do {                                                                                            \
+    if (!(condition)) [[unlikely]]                                                                \
+      ::partita::detail::contract_broken_with(kind, #condition, sentence, #__VA_ARGS__, __FILE__, \
+                                              __LINE__ __VA_OPT__(, ) __VA_ARGS__);               \
   } while (false)
 
 #define PARTITA_EXPECTS(condition, ...) \
-  PARTITA_CONTRACT_("EXPECTS", condition __VA_OPT__(, ) __VA_ARGS__)
+  PARTITA_CONTRACT_("EXPECTS", condition, "" __VA_OPT__(, ) __VA_ARGS__)
+#define PARTITA_EXPECTS_OR_SAY(condition, sentence, ...) \
+  PARTITA_CONTRACT_("EXPECTS", condition, sentence __VA_OPT__(, ) __VA_ARGS__)
 #define PARTITA_ASSERT(condition, ...) \
-  PARTITA_CONTRACT_("ASSERT", condition __VA_OPT__(, ) __VA_ARGS__)
+  PARTITA_CONTRACT_("ASSERT", condition, "" __VA_OPT__(, ) __VA_ARGS__)

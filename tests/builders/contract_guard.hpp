@@ -14,8 +14,10 @@ struct broken_contract : std::logic_error {
 class contract_guard {
  public:
   contract_guard()
-      : before_(set_contract_handler(
-            [](const contract_breach& breach) { throw broken_contract(breach.condition); })) {}
+      : before_(set_contract_handler([](const contract_breach& breach) {
+          const bool explained = breach.sentence[0] != '\0';
+          throw broken_contract(explained ? breach.sentence : breach.condition);
+        })) {}
   ~contract_guard() { set_contract_handler(before_); }
   contract_guard(const contract_guard&) = delete;
   contract_guard& operator=(const contract_guard&) = delete;
