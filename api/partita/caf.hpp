@@ -34,7 +34,7 @@ class producer;
 
 /// In place of an error, to the sender of a plain message.
 struct control_failure {
-  std::error_code code;
+  std::error_code code{};
 };
 
 /// Category of the caf::error whose code is a client_errc / a broker_errc (modulo 256).

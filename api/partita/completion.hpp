@@ -27,6 +27,15 @@ class completion_target {
 
 }  // namespace partita::actors
 
+namespace partita {
+
+/// What can be called with a record's answer.
+template <class Callback>
+concept outcome_callback = std::is_invocable_v < std::decay_t<Callback>
+&, const outcome& > ;
+
+}  // namespace partita
+
 namespace partita::detail {
 
 [[nodiscard]] std::size_t run_size(const actors::completion_run& run) noexcept;

@@ -48,7 +48,7 @@ struct status_request {};
 /// Records for this partition, in order. Outcomes come as delivery_report; the tag of record i is
 /// first_tag + i.
 struct produce_request {
-  std::vector<owned_record> records;
+  std::vector<owned_record> records{};
   std::uint64_t first_tag = 0;
 };
 
@@ -60,7 +60,7 @@ struct unsubscribe_request {};
 /// What became of a record that was answered unknown. Answered with a settlement, when it is
 /// known.
 struct settle_request {
-  ticket which;
+  ticket which{};
 };
 
 /// The answer to what has nothing else to say.
@@ -69,9 +69,9 @@ struct control_done {};
 enum class partition_change : std::uint8_t { halted, resumed, settled, leader_changed, leaderless };
 
 struct partition_event {
-  partition_change change;
-  std::string topic;
-  partition_id partition;
+  partition_change change{};
+  std::string topic{};
+  partition_id partition{};
   std::error_code code{};  ///< settled: why it could not be decided, if it could not
   /// halted, resumed: the keys; none: the whole partition.
   std::vector<std::string> keys{};
@@ -81,15 +81,15 @@ struct partition_event {
 
 /// One record's answer within a delivery_report.
 struct tagged_outcome {
-  std::uint64_t tag;
+  std::uint64_t tag = 0;
   outcome answer;
 };
 
 /// Answers to records that were produced with the same receiver, one message per run of a batch.
 struct delivery_report {
-  std::string topic;  ///< empty on success; a failure names it
-  partition_id partition;
-  std::vector<tagged_outcome> outcomes;
+  std::string topic{};  ///< empty on success; a failure names it
+  partition_id partition{};
+  std::vector<tagged_outcome> outcomes{};
 };
 
 }  // namespace partita

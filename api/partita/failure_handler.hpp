@@ -35,15 +35,19 @@ enum class failure_verdict : std::uint8_t {
           ///< unanswered
 };
 
+class record_visitor;
+
+template <class F>
+concept record_callable =
+    !std::is_same_v<std::remove_cvref_t<F>, record_visitor> &&
+    !std::is_function_v<std::remove_reference_t<F>> && std::is_invocable_v<F&, const record&>;
+
 /// Refers to a callable that looks at records one by one; used during a call only. (<functional>
 /// would make a third more text of what the users of this header compile.)
 class record_visitor {
  public:
-  template <class F>
-  requires(!std::is_same_v<std::remove_cvref_t<F>, record_visitor> &&
-           !std::is_function_v<std::remove_reference_t<F>> &&
-           std::is_invocable_v<F&, const record&>) record_visitor(F&& visit)
-  noexcept
+  template <record_callable F>
+  record_visitor(F&& visit) noexcept
       : visit_(const_cast<void*>(static_cast<const void*>(&visit))),
         call_([](void* visit, const record& one) {
           (*static_cast<std::remove_reference_t<F>*>(visit))(one);
@@ -74,16 +78,20 @@ class failure_view {
   ~failure_view() = default;
 };
 
+class failure_handler;
+
+template <class F>
+concept failure_judge = !std::is_same_v<F, failure_handler> &&
+                        std::is_invocable_r_v<failure_verdict, F&, const failure_view&>;
+
 /// Any callable that takes a const failure_view& and returns a verdict; copies share it. Null when
 /// made of nothing, of nullptr, or of a null pointer or empty std::function.
 class failure_handler {
  public:
   failure_handler() noexcept = default;
   failure_handler(std::nullptr_t) noexcept {}
-  template <class F>
-  requires(!std::is_same_v<F, failure_handler> &&
-           std::is_invocable_r_v<failure_verdict, F&, const failure_view&>)
-      failure_handler(F judge) {
+  template <failure_judge F>
+  failure_handler(F judge) {
     if constexpr (requires { judge == nullptr; })
       if (judge == nullptr) return;
     held_ = new holder_of<F>(std::move(judge));

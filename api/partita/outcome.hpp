@@ -36,12 +36,12 @@ struct record_number {
 
 /// The log holds the record.
 struct delivered {
-  partition_id partition;
+  partition_id partition{};
   /// Where it lies. Absent where the broker does not say (DUPLICATE_SEQUENCE_NUMBER); never
   /// invented.
-  std::optional<partita::offset> offset;
+  std::optional<partita::offset> offset{};
   /// The broker's time when the topic uses LogAppendTime, else the record's own.
-  std::optional<partita::timestamp> timestamp;
+  std::optional<partita::timestamp> timestamp{};
 };
 
 enum class fate : std::uint8_t {
@@ -60,17 +60,17 @@ enum class limit : std::uint8_t {
 
 /// The record was not acknowledged.
 struct failed {
-  partita::fate fate;
-  std::error_code code;  ///< why it ended
-  std::error_code
-      cause;  ///< the last error underneath (what the broker or the network said), if any
+  partita::fate fate = partita::fate::unknown;
+  std::error_code code{};  ///< why it ended
+  /// The last error underneath (what the broker or the network said), if any.
+  std::error_code cause{};
   limit ended_by = limit::none;
-  std::string topic;
-  partition_id partition;  ///< not known() when the record never got one
-  int attempts = 0;        ///< how often its batch was handed to a connection
-  partita::ticket ticket;  ///< set when the fate is unknown
-  std::string detail{};    ///< in words, where there are any: what the broker said, or sizes
-  record_number number{};  ///< known where recover() may have to do with it
+  std::string topic{};
+  partition_id partition{};  ///< not known() when the record never got one
+  int attempts = 0;          ///< how often its batch was handed to a connection
+  partita::ticket ticket{};  ///< set when the fate is unknown
+  std::string detail{};      ///< in words, where there are any: what the broker said, or sizes
+  record_number number{};    ///< known where recover() may have to do with it
 };
 
 /// The answer to one record, given exactly once.

@@ -29,16 +29,16 @@ namespace partita {
 
 /// Where the value of a key came from.
 struct config_origin {
-  std::string key;  ///< canonical name
+  std::string key{};  ///< canonical name
   std::string
-      origin;  ///< "client.properties:12", "environment KAFKA_LINGER_MS", "command line", ...
-  std::string alias;  ///< the name it was given under, where that was another one
+      origin{};  ///< "client.properties:12", "environment KAFKA_LINGER_MS", "command line", ...
+  std::string alias{};  ///< the name it was given under, where that was another one
 };
 
 /// What loading had to say besides errors.
 struct config_report {
-  std::vector<std::string> notes;      ///< one line each: keys that were ignored or mapped, and why
-  std::vector<config_origin> origins;  ///< the last one of each key
+  std::vector<std::string> notes{};  ///< one line each: keys that were ignored or mapped, and why
+  std::vector<config_origin> origins{};  ///< the last one of each key
 };
 
 /// Sets one key. `origin` is repeated in errors and by describe().
@@ -59,11 +59,11 @@ config_error load_properties_file(producer_config& config, const std::string& pa
 config_error load_environment(producer_config& config, config_report* report = nullptr);
 
 struct config_entry {
-  std::string key;
-  std::string value;
-  std::string default_value;
-  std::string origin;  ///< "default", "call" or as reported
-  std::string alias;   ///< the name it was given under, where that was another one
+  std::string key{};
+  std::string value{};
+  std::string default_value{};
+  std::string origin{};  ///< "default", "call" or as reported
+  std::string alias{};   ///< the name it was given under, where that was another one
 };
 
 /// Every key with its value, in the order of docs/configuration.md.

@@ -28,14 +28,14 @@ struct recover_options {
 
 /// A record that recover(take) hands back, with what its producer was told.
 struct taken_record {
-  owned_record record;
-  failed answer;
+  owned_record record{};
+  failed answer{};
 };
 
 /// A record that recover(resubmit) sent again. Its number is that of its first answer, so that the
 /// two can be told to belong together: also what failed after the call is sent again by it.
 struct resubmitted_record {
-  record_number number;
+  record_number number{};
   outcome answer;  ///< the second one, of the second submission
 };
 
@@ -43,12 +43,12 @@ struct resubmitted_record {
 struct recovery_report {
   bool was_halted = false;  ///< false: nothing to do, nothing was changed
   /// resubmit: each failed record that was sent again, in order.
-  std::vector<resubmitted_record> resubmitted;
+  std::vector<resubmitted_record> resubmitted{};
   /// resubmit: failed records of unknown fate that were left out because duplicates were not
   /// allowed.
-  std::vector<failed> left_out;
+  std::vector<failed> left_out{};
   /// take: everything that failed or was held, in the order in which it was produced.
-  std::vector<taken_record> taken;
+  std::vector<taken_record> taken{};
   std::uint64_t discarded = 0;
 };
 

@@ -23,7 +23,7 @@ struct undecidable {
   /// log_not_readable, log_trimmed, log_changed, log_too_long, not_fenced, not_numbered,
   /// unsupported_version; closed when the producer ended first; ticket_unknown, ticket_foreign,
   /// ticket_expired.
-  std::error_code reason;
+  std::error_code reason{};
   std::error_code cause{};  ///< what the broker said, if it did
 };
 

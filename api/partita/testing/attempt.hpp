@@ -29,12 +29,12 @@ struct produce_attempt {
   std::uint64_t number = 0;  ///< rises in the order in which attempts are seen
   std::uint64_t request = 0;
   std::uint64_t connection = 0;
-  broker_id broker;
-  std::string_view topic;
-  partition_id partition;
-  partita::producer_id producer_id;
-  partita::producer_epoch producer_epoch;
-  sequence base_sequence;
+  broker_id broker{};
+  std::string_view topic{};
+  partition_id partition{};
+  partita::producer_id producer_id{};
+  partita::producer_epoch producer_epoch{};
+  sequence base_sequence{};
   std::int32_t record_count = 0;
   std::uint32_t checksum = 0;
   std::span<const std::byte> bytes{};
@@ -45,7 +45,7 @@ struct produce_attempt {
 struct attempt_result {
   std::uint64_t number = 0;
   broker_errc code = broker_errc::none;
-  offset base_offset;      ///< where it lies, or lay already
+  offset base_offset{};    ///< where it lies, or lay already
   bool appended = false;   ///< now in the leader's log by this attempt
   bool duplicate = false;  ///< recognised as a copy of what is there
 };
@@ -54,7 +54,7 @@ struct attempt_result {
 struct attempt_answer {
   std::uint64_t number = 0;
   broker_errc code = broker_errc::none;
-  offset base_offset;
+  offset base_offset{};
 };
 
 class attempt_script {

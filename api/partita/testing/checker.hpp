@@ -39,28 +39,28 @@ enum class anomaly_kind : std::uint8_t {
 std::string_view name(anomaly_kind kind) noexcept;
 
 struct anomaly {
-  anomaly_kind kind;
-  std::string topic;
-  partition_id partition;
-  partita::offset offset;   ///< where it was seen, if anywhere
-  std::uint64_t order = 0;  ///< of the record in the history, if it is one of it
-  std::string text;         ///< one line for people
+  anomaly_kind kind{};
+  std::string topic{};
+  partition_id partition{};
+  partita::offset offset{};  ///< where it was seen, if anywhere
+  std::uint64_t order = 0;   ///< of the record in the history, if it is one of it
+  std::string text{};        ///< one line for people
 };
 
 /// One record that produce() accepted, and every answer it got.
 struct produced_record {
-  owned_record record;           ///< partition: the one it was assigned, if known
+  owned_record record{};         ///< partition: the one it was assigned, if known
   std::uint64_t order = 0;       ///< rises in the order of produce(); compared within a partition
   bool client_timestamp = true;  ///< false: the record's timestamp is not compared
-  std::vector<outcome> answers;
+  std::vector<outcome> answers{};
   std::uint64_t send = 0;  ///< the same for the records of one produce_batch(); 0: by itself
 };
 
 /// What the log of one partition holds.
 struct partition_history {
-  std::string topic;
-  partition_id partition;
-  std::vector<log_record> log;
+  std::string topic{};
+  partition_id partition{};
+  std::vector<log_record> log{};
   partita::offset start = 0;  ///< what lay below was deleted, and says nothing
   /// So far the log was read. Unset: to its end.
   std::optional<partita::offset> read_to{};

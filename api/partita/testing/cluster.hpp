@@ -77,24 +77,24 @@ struct cluster_options {
 
 /// A record as the log holds it.
 struct log_record {
-  partita::offset offset;
-  partita::producer_id producer_id;
-  partita::producer_epoch producer_epoch;
-  partita::sequence sequence;
-  std::optional<std::string> key;
-  std::optional<std::string> value;
-  std::vector<owned_header> headers;
+  partita::offset offset{};
+  partita::producer_id producer_id{};
+  partita::producer_epoch producer_epoch{};
+  partita::sequence sequence{};
+  std::optional<std::string> key{};
+  std::optional<std::string> value{};
+  std::vector<owned_header> headers{};
   partita::timestamp timestamp{};
 };
 
 /// A batch as the log holds it.
 struct log_batch {
-  partita::offset base_offset;
+  partita::offset base_offset{};
   std::int32_t record_count = 0;
-  partita::producer_id producer_id;
-  partita::producer_epoch producer_epoch;
-  partita::sequence base_sequence;
-  partita::leader_epoch leader_epoch;
+  partita::producer_id producer_id{};
+  partita::producer_epoch producer_epoch{};
+  partita::sequence base_sequence{};
+  partita::leader_epoch leader_epoch{};
   std::int16_t attributes = 0;
   std::int64_t max_timestamp_ms = -1;
   std::uint32_t checksum = 0;
@@ -102,22 +102,22 @@ struct log_batch {
 
 /// A producer as a partition's leader remembers it.
 struct producer_view {
-  partita::producer_id producer_id;
-  partita::producer_epoch producer_epoch;
-  partita::sequence last_sequence;
+  partita::producer_id producer_id{};
+  partita::producer_epoch producer_epoch{};
+  partita::sequence last_sequence{};
   std::int64_t last_timestamp_ms = -1;
   int batches = 0;  ///< how many of the last five it could still recognise
 };
 
 /// What a partition looks like.
 struct partition_view {
-  broker_id leader;  ///< not known() while there is none
-  partita::leader_epoch leader_epoch;
-  std::vector<std::int32_t> replicas;
-  std::vector<std::int32_t> in_sync;
-  partita::offset log_start;
-  partita::offset high_watermark;
-  partita::offset log_end;
+  broker_id leader{};  ///< not known() while there is none
+  partita::leader_epoch leader_epoch{};
+  std::vector<std::int32_t> replicas{};
+  std::vector<std::int32_t> in_sync{};
+  partita::offset log_start{};
+  partita::offset high_watermark{};
+  partita::offset log_end{};
 };
 
 /// What the cluster has done so far.

@@ -28,8 +28,8 @@ namespace partita::testing {
 
 /// How a read ended; `text` is for people.
 struct read_end {
-  std::error_code error;
-  std::string text;
+  std::error_code error{};
+  std::string text{};
 
   [[nodiscard]] bool ok() const noexcept { return !error; }
 };
