@@ -1,7 +1,10 @@
 #include <partita/config.hpp>
 
 #include "api/config_keys.hpp"
+#include "api/topic_name.hpp"
 #include "wire/compression.hpp"
+
+#include <partita/contract.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -83,6 +86,16 @@ config_error breach_of(const config_rule& rule, const config& c) {
   return error;
 }
 
+config_error bad_topic_name(const std::string& name) {
+  config_error error;
+  error.kind = client_errc::invalid_value;
+  error.key = "on.failure.topics";
+  error.value = name;
+  error.reason = "not a topic's name";
+  error.bounds = std::string(topic_name_rule);
+  return error;
+}
+
 }  // namespace
 
 std::string config_error::message() const {
@@ -116,6 +129,8 @@ config_error validate(const producer_config& config) {
   }
   for (const config_rule& rule : rules)
     if (rule.broken(config)) return breach_of(rule, config);
+  for (const auto& [name, topic] : config.topics)
+    if (!is_topic_name(name)) return bad_topic_name(name);
   return {};
 }
 
@@ -137,12 +152,44 @@ std::optional<int> effective_compression_level(const producer_config& config) no
   return std::nullopt;
 }
 
+namespace {
+
+/// Where the topic is, or has its place.
+template <class Topics>
+auto place_of(Topics& all, std::string_view name) {
+  return std::lower_bound(all.begin(), all.end(), name,
+                          [](const auto& each, std::string_view key) { return each.first < key; });
+}
+
+}  // namespace
+
+topic_configs::topic_configs(std::initializer_list<value_type> topics) {
+  for (const value_type& each : topics)
+    if (!contains(each.first)) (*this)[each.first] = each.second;
+}
+
 topic_config& topic_configs::operator[](std::string_view name) {
-  const auto at = std::lower_bound(
-      all_.begin(), all_.end(), name,
-      [](const value_type& each, std::string_view key) { return each.first < key; });
+  const auto at = place_of(all_, name);
   if (at != all_.end() && at->first == name) return at->second;
   return all_.insert(at, {std::string(name), {}})->second;
+}
+
+topic_configs::const_iterator topic_configs::find(std::string_view name) const noexcept {
+  const auto at = place_of(all_, name);
+  return at != all_.end() && at->first == name ? at : all_.end();
+}
+
+const topic_config& topic_configs::at(std::string_view name) const {
+  const auto found = find(name);
+  PARTITA_EXPECTS_OR_SAY(found != end(), "topics.at() was asked for a topic that is not there");
+  return found->second;
+}
+
+std::size_t topic_configs::erase(std::string_view name) {
+  const auto found = find(name);
+  if (found == end()) return 0;
+  all_.erase(found);
+  return 1;
 }
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include <partita/error.hpp>
 
+#include <optional>
 #include <string>
 
 namespace partita {
@@ -39,7 +40,7 @@ const char* client_text(client_errc code) noexcept {
     case client_errc::discarded:
       return "discarded by recover";
     case client_errc::handed_back:
-      return "handed back unsent";
+      return "handed back by recover";
     case client_errc::closed:
       return "the producer is closed";
     case client_errc::cancelled:
@@ -229,12 +230,67 @@ broker_text broker_text_of(broker_errc code) noexcept {
 
 std::string unlisted(int value) { return "UNKNOWN(" + std::to_string(value) + ")"; }
 
+/// What the standard calls it, where it has a word.
+std::optional<std::errc> standard_word(client_errc code) noexcept {
+  switch (code) {
+    case client_errc::delivery_timeout:
+    case client_errc::admission_timeout:
+    case client_errc::metadata_timeout:
+    case client_errc::connection_timeout:
+    case client_errc::request_timeout:
+      return std::errc::timed_out;
+    case client_errc::cancelled:
+    case client_errc::aborted:
+      return std::errc::operation_canceled;
+    case client_errc::buffer_full:
+      return std::errc::no_buffer_space;
+    case client_errc::record_too_large:
+      return std::errc::message_size;
+    case client_errc::host_not_found:
+      return std::errc::host_unreachable;
+    case client_errc::connection_refused:
+      return std::errc::connection_refused;
+    case client_errc::connection_closed:
+      return std::errc::connection_reset;
+    case client_errc::invalid_topic:
+    case client_errc::invalid_partition:
+    case client_errc::invalid_header:
+    case client_errc::invalid_timestamp:
+    case client_errc::unknown_key:
+    case client_errc::invalid_value:
+    case client_errc::conflicting_values:
+      return std::errc::invalid_argument;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<std::errc> standard_word(broker_errc code) noexcept {
+  switch (code) {
+    case broker_errc::request_timed_out:
+      return std::errc::timed_out;
+    case broker_errc::message_too_large:
+    case broker_errc::record_list_too_large:
+      return std::errc::message_size;
+    case broker_errc::topic_authorization_failed:
+    case broker_errc::cluster_authorization_failed:
+    case broker_errc::transactional_id_authorization_failed:
+      return std::errc::permission_denied;
+    default:
+      return std::nullopt;
+  }
+}
+
 class client_category_type final : public std::error_category {
  public:
   const char* name() const noexcept override { return "partita"; }
   std::string message(int value) const override {
     const char* const text = client_text(static_cast<client_errc>(value));
     return text != nullptr ? text : unlisted(value);
+  }
+  std::error_condition default_error_condition(int value) const noexcept override {
+    const auto word = standard_word(static_cast<client_errc>(value));
+    return word ? std::make_error_condition(*word) : std::error_condition(value, *this);
   }
 };
 
@@ -248,6 +304,12 @@ class broker_category_type final : public std::error_category {
     const broker_text known = broker_text_of(code);
     if (known.name == nullptr) return unlisted(value);
     return std::string(known.name) + ": " + known.text;
+  }
+  std::error_condition default_error_condition(int value) const noexcept override {
+    const auto code = static_cast<broker_errc>(value);
+    const auto word =
+        static_cast<int>(code) == value ? standard_word(code) : std::optional<std::errc>();
+    return word ? std::make_error_condition(*word) : std::error_condition(value, *this);
   }
 };
 

@@ -22,6 +22,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
@@ -71,15 +72,28 @@ struct topic_config {
   std::optional<failure_policy> on_failure{};  ///< absent: the producer's
 };
 
-/// Topics that differ, in the order of their names: `config.topics["orders"].on_failure = ...`.
+/// Topics that differ, in the order of their names: `config.topics["orders"].on_failure = ...`, or
+/// `.topics = {{"orders", {.on_failure = partita::failure_policy::skip}}}`.
 /// (std::map would be felt in the compile time of all who include this.)
 class topic_configs {
  public:
   using value_type = std::pair<std::string, topic_config>;
   using const_iterator = std::vector<value_type>::const_iterator;
 
-  /// Adds the topic if it is not there. The reference is valid until the next one is added.
+  topic_configs() = default;
+  /// Of two with the same name the first one counts.
+  topic_configs(std::initializer_list<value_type> topics);
+
+  /// Adds the topic if it is not there. The reference is valid until another one is added or
+  /// erased.
   topic_config& operator[](std::string_view name);
+  /// end() if it is not there.
+  [[nodiscard]] const_iterator find(std::string_view name) const noexcept;
+  [[nodiscard]] bool contains(std::string_view name) const noexcept { return find(name) != end(); }
+  /// It must be there (a contract).
+  [[nodiscard]] const topic_config& at(std::string_view name) const;
+  /// How many went: one or none.
+  std::size_t erase(std::string_view name);
   [[nodiscard]] const_iterator begin() const noexcept { return all_.begin(); }
   [[nodiscard]] const_iterator end() const noexcept { return all_.end(); }
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }

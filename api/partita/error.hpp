@@ -1,7 +1,8 @@
 // Error codes: what we decided (client_errc) and what Kafka said (broker_errc).
 //
 // Both are std::error_code categories named "partita" and "kafka". A code alone never says whether
-// a record was written; that is the fate in outcome.hpp.
+// a record was written; that is the fate in outcome.hpp. Where the standard has a word for it, a
+// code equals that std::errc too: `code == std::errc::timed_out` holds for every time limit.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,9 @@ enum class client_errc {
   earlier_failed,          ///< a record before it failed, and the policy is fail_following
   aborted,                 ///< pause(abort_buffered) or purge took it out before it was sent
   discarded,               ///< recover(discard)
-  handed_back,             ///< recover(take) or close() handed the record back
-  closed,                  ///< the producer was closed or destroyed
+  handed_back,             ///< recover(take) handed a held record back
+  closed,                  ///< the producer was closed (which hands back what was not written) or
+                           ///< destroyed
   cancelled,               ///< the caller cancelled
   no_acknowledgement,      ///< acks=0: handed to the network, no answer will come
   answer_lost,             ///< the connection ended after the whole request was handed over

@@ -328,5 +328,35 @@ TEST(ConfigText, CountsEdits) {
   EXPECT_EQ(edit_distance("linger.ms", "linger.ms"), 0U);
 }
 
+TEST(TopicConfigs, AreAMapByName) {
+  producer_config config{.bootstrap_servers = "localhost:9092",
+                         .topics = {{"b", {.on_failure = failure_policy::skip}},
+                                    {"a", {}},
+                                    {"b", {.on_failure = failure_policy::halt_key}}}};
+  ASSERT_EQ(config.topics.size(), 2U);
+  EXPECT_EQ(config.topics.begin()->first, "a");
+  EXPECT_EQ(config.topics.at("b").on_failure, failure_policy::skip) << "the first one counts";
+  EXPECT_TRUE(config.topics.contains("a"));
+  EXPECT_EQ(config.topics.find("c"), config.topics.end());
+  EXPECT_EQ(config.topics.erase("a"), 1U);
+  EXPECT_EQ(config.topics.erase("a"), 0U);
+  EXPECT_EQ(config.topics.size(), 1U);
+}
+
+TEST(TopicConfigs, NamesThatNoTopicCanHaveAreRefused) {
+  for (const char* name : {".", "..", "a b", "a/b"}) {
+    producer_config config = good();
+    config.topics[name].on_failure = failure_policy::skip;
+    const config_error error = validate(config);
+    EXPECT_EQ(error.kind, client_errc::invalid_value) << name;
+    EXPECT_EQ(error.key, "on.failure.topics");
+    EXPECT_EQ(error.value, name);
+    EXPECT_NE(error.message().find("a-z"), std::string::npos) << error.message();
+  }
+  producer_config config = good();
+  config.topics["orders-1.x_Y"].on_failure = failure_policy::skip;
+  EXPECT_FALSE(validate(config));
+}
+
 }  // namespace
 }  // namespace partita

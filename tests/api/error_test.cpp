@@ -54,5 +54,22 @@ TEST(ClientErrc, EveryCodeHasItsOwnText) {
   EXPECT_STREQ(client_category().name(), "partita");
 }
 
+TEST(ErrorCodes, EqualTheStandardsWordsWhereThereAreSome) {
+  const auto is = [](std::error_code code, std::errc word) { return code == word; };
+  EXPECT_TRUE(is(client_errc::delivery_timeout, std::errc::timed_out));
+  EXPECT_TRUE(is(client_errc::admission_timeout, std::errc::timed_out));
+  EXPECT_TRUE(is(client_errc::metadata_timeout, std::errc::timed_out));
+  EXPECT_TRUE(is(client_errc::request_timeout, std::errc::timed_out));
+  EXPECT_TRUE(is(broker_errc::request_timed_out, std::errc::timed_out));
+  EXPECT_TRUE(is(client_errc::cancelled, std::errc::operation_canceled));
+  EXPECT_TRUE(is(client_errc::record_too_large, std::errc::message_size));
+  EXPECT_TRUE(is(client_errc::invalid_topic, std::errc::invalid_argument));
+  EXPECT_TRUE(is(broker_errc::topic_authorization_failed, std::errc::permission_denied));
+  EXPECT_FALSE(is(client_errc::halted, std::errc::timed_out));
+  EXPECT_FALSE(is(broker_errc::none, std::errc::timed_out));
+  EXPECT_TRUE(make_error_code(client_errc::delivery_timeout) == client_errc::delivery_timeout);
+  EXPECT_FALSE(make_error_code(client_errc::delivery_timeout) == client_errc::request_timeout);
+}
+
 }  // namespace
 }  // namespace partita
