@@ -22,6 +22,7 @@ void event_queue::on_event(const partition_event& what) noexcept {
   {
     const std::lock_guard lock(mutex_);
     if (ended_) return;
+    drop_abandoned();
     waiting = std::exchange(waiting_, nullptr);
     if (waiting == nullptr) {
       if (events_.size() == capacity_) {
@@ -32,6 +33,12 @@ void event_queue::on_event(const partition_event& what) noexcept {
     }
   }
   if (waiting != nullptr) answer(waiting, what);
+}
+
+/// The coroutine that waited was destroyed: the event is for the next one.
+void event_queue::drop_abandoned() noexcept {
+  if (waiting_ == nullptr || !waiting_->abandoned()) return;
+  std::exchange(waiting_, nullptr)->release();
 }
 
 bool event_queue::ended() const noexcept {
@@ -53,7 +60,9 @@ operation<std::optional<partition_event>> event_queue::next() {
   auto* state = new next_state;
   operation<std::optional<partition_event>> result(*state);
   const std::lock_guard lock(mutex_);
-  PARTITA_EXPECTS(waiting_ == nullptr);
+  drop_abandoned();
+  PARTITA_EXPECTS_OR_SAY(waiting_ == nullptr,
+                         "events().next() was called while an earlier call still waits");
   if (!events_.empty()) {
     state->result.emplace(std::move(events_.front()));
     events_.pop_front();
@@ -82,8 +91,13 @@ event_stream::~event_stream() {
   delete reader_;
 }
 
-operation<std::optional<partition_event>> event_stream::next() { return reader_->queue->next(); }
+detail::event_queue& event_stream::queue() const {
+  PARTITA_EXPECTS_OR_SAY(reader_ != nullptr, "an event stream was used that was moved from");
+  return *reader_->queue;
+}
 
-std::uint64_t event_stream::lost() const noexcept { return reader_->queue->lost(); }
+operation<std::optional<partition_event>> event_stream::next() { return queue().next(); }
+
+std::uint64_t event_stream::lost() const { return queue().lost(); }
 
 }  // namespace partita

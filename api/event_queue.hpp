@@ -35,6 +35,8 @@ class event_queue final : public actors::partition_event_sink {
   [[nodiscard]] std::uint64_t lost() const noexcept;
 
  private:
+  void drop_abandoned() noexcept;
+
   const std::size_t capacity_;
   mutable std::mutex mutex_;
   std::deque<partition_event> events_;

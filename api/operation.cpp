@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <mutex>
 
 namespace partita::detail {
@@ -28,6 +29,10 @@ void operation_gate::retain() noexcept {
 
 void operation_gate::release() noexcept {
   if (body_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+bool operation_gate::abandoned() const noexcept {
+  return body_->references.load(std::memory_order_acquire) == 1;
 }
 
 void operation_gate::open() noexcept {
@@ -59,11 +64,47 @@ bool operation_gate::continue_with(continuation next, void* context) noexcept {
   return true;
 }
 
+void operation_gate::stop_waiting() noexcept {
+  std::lock_guard lock(body_->mutex);
+  if (!body_->open) body_->next = nullptr;
+}
+
 void operation_gate::wait() const noexcept {
   std::unique_lock lock(body_->mutex);
   if (body_->open) return;
-  PARTITA_EXPECTS(actors::lane::current() == nullptr);
+  PARTITA_EXPECTS_OR_SAY(actors::lane::current() == nullptr,
+                         "get() was called where the lane runs that has to do the work (in a "
+                         "callback, or a coroutine that continued there): co_await it, or use "
+                         "then()");
   body_->opened.wait(lock, [this] { return body_->open; });
+}
+
+/// Callbacks of finished work that start more work which is finished at once would eat the stack.
+void call_flat(operation_gate::continuation next, void* context) noexcept {
+  struct call {
+    operation_gate::continuation next;
+    void* context;
+  };
+  static thread_local std::deque<call>* later = nullptr;
+  if (later != nullptr) {
+    later->push_back({next, context});
+    return;
+  }
+  std::deque<call> mine;
+  later = &mine;
+  next(context);
+  while (!mine.empty()) {
+    const call each = mine.front();
+    mine.pop_front();
+    each.next(each.context);
+  }
+  later = nullptr;
+}
+
+void expect_not_used_up(bool holds_result) {
+  PARTITA_EXPECTS_OR_SAY(holds_result,
+                         "an operation was used that has given its result already (get(), then() "
+                         "and co_await use it up) or was moved from");
 }
 
 }  // namespace partita::detail

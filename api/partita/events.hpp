@@ -22,7 +22,8 @@ namespace partita {
 
 namespace detail {
 struct event_reader;
-}
+class event_queue;
+}  // namespace detail
 
 class event_stream {
  public:
@@ -38,9 +39,10 @@ class event_stream {
   /// The next event; none: the producer is gone. One call at a time.
   [[nodiscard]] operation<std::optional<partition_event>> next();
   /// Events that were dropped because the stream was full.
-  [[nodiscard]] std::uint64_t lost() const noexcept;
+  [[nodiscard]] std::uint64_t lost() const;
 
  private:
+  [[nodiscard]] detail::event_queue& queue() const;
   detail::event_reader* reader_;
 };
 

@@ -4,8 +4,12 @@
 // tells when it is done and what came of it. It can be awaited from any coroutine, waited for by a
 // thread that is not one of partita's lanes, or given a callback.
 //
+// Lifetime: the result is given once. get(), then() and co_await use the operation up; asking one
+// that was used up or moved from is a broken contract. A coroutine may be destroyed while it waits:
+// nobody is told then.
 // Threads: an operation belongs to one thread at a time. A coroutine or callback continues on the
 // lane thread that finished the work, or at once on the caller's thread if it was finished before.
+// A coroutine that waits must be destroyed on that lane, or while nothing can finish.
 #pragma once
 
 #include <coroutine>
@@ -35,6 +39,10 @@ class operation_gate {
   [[nodiscard]] bool is_open() const noexcept;
   /// False if it is open already; else `next` is called when it opens.
   bool continue_with(continuation next, void* context) noexcept;
+  /// Who waits does not wait any more.
+  void stop_waiting() noexcept;
+  /// Nobody but the caller holds it: its operation is gone.
+  [[nodiscard]] bool abandoned() const noexcept;
   /// Blocks the calling thread. Refused (contract) on a lane thread, where it would wait for
   /// itself.
   void wait() const noexcept;
@@ -43,6 +51,12 @@ class operation_gate {
   struct body;
   body* body_;
 };
+
+/// Calls it; or, inside another one that is called like this, after that one.
+void call_flat(operation_gate::continuation next, void* context) noexcept;
+
+/// A contract: an operation that has its result still.
+void expect_not_used_up(bool holds_result);
 
 template <class T>
 struct operation_state final : operation_gate {
@@ -59,22 +73,24 @@ class operation {
   }
   operation(operation&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
   operation& operator=(operation&& other) noexcept {
-    std::swap(state_, other.state_);
+    operation taken(std::move(other));
+    std::swap(state_, taken.state_);
     return *this;
   }
   ~operation() {
     if (state_ != nullptr) state_->release();
   }
 
-  [[nodiscard]] bool done() const noexcept { return state_->is_open(); }
+  [[nodiscard]] bool done() const { return held().is_open(); }
 
   /// Blocks until done. Not allowed on a lane thread (from inside a callback).
   T get() && {
-    state_->wait();
-    return std::move(*state_->result);
+    held().wait();
+    return take();
   }
 
-  /// Calls `callback(const T&)` once, when done.
+  /// Calls `callback(const T&)` once, when done. When that is so already, inside this call; or
+  /// after the callback that this call is made from, if that one was called so too.
   template <class Callback>
   void then(Callback callback) && {
     struct pending {
@@ -87,25 +103,40 @@ class operation {
         delete self;
       }
     };
-    auto* next = new pending{std::exchange(state_, nullptr), std::move(callback)};
-    if (!next->state->continue_with(&pending::run, next)) pending::run(next);
+    auto* next = new pending{&held(), std::move(callback)};
+    state_ = nullptr;
+    if (!next->state->continue_with(&pending::run, next)) detail::call_flat(&pending::run, next);
   }
 
-  auto operator co_await() && noexcept {
+  auto operator co_await() && {
     struct awaiter {
       operation self;
-      bool await_ready() const noexcept { return self.done(); }
+      ~awaiter() {
+        if (self.state_ != nullptr) self.state_->stop_waiting();
+      }
+      bool await_ready() const noexcept { return self.state_->is_open(); }
       bool await_suspend(std::coroutine_handle<> handle) noexcept {
         return self.state_->continue_with(
             [](void* address) noexcept { std::coroutine_handle<>::from_address(address).resume(); },
             handle.address());
       }
-      T await_resume() noexcept { return std::move(*self.state_->result); }
+      T await_resume() noexcept { return self.take(); }
     };
+    detail::expect_not_used_up(state_ != nullptr);
     return awaiter{std::move(*this)};
   }
 
  private:
+  [[nodiscard]] detail::operation_state<T>& held() const {
+    detail::expect_not_used_up(state_ != nullptr);
+    return *state_;
+  }
+  [[nodiscard]] T take() noexcept {
+    T result = std::move(*state_->result);
+    std::exchange(state_, nullptr)->release();
+    return result;
+  }
+
   detail::operation_state<T>* state_;
 };
 
