@@ -10,12 +10,17 @@ timestamp at_ms(std::int64_t milliseconds) {
 
 void count(const completion_answer& answer, std::size_t records,
            completion_observer& observer) noexcept {
+  const auto add = [&](std::uint64_t& own, std::atomic<std::uint64_t> answer_counters::*all) {
+    own += records;
+    if (observer.total != nullptr)
+      (observer.total->*all).fetch_add(records, std::memory_order_relaxed);
+  };
   if (answer.is_delivered())
-    observer.delivered += records;
+    add(observer.delivered, &answer_counters::delivered);
   else if (answer.failure()->fate == fate::not_written)
-    observer.not_written += records;
+    add(observer.not_written, &answer_counters::not_written);
   else
-    observer.unknown += records;
+    add(observer.unknown, &answer_counters::unknown);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <partita/ids.hpp>
 #include <partita/outcome.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -67,6 +68,18 @@ class completion_answer {
   const failed* failure_ = nullptr;
 };
 
+/// What all actors of a producer answered together.
+struct answer_counters {
+  std::atomic<std::uint64_t> delivered{0};
+  std::atomic<std::uint64_t> not_written{0};
+  std::atomic<std::uint64_t> unknown{0};
+
+  [[nodiscard]] tally read() const noexcept {
+    return {delivered.load(std::memory_order_relaxed), not_written.load(std::memory_order_relaxed),
+            unknown.load(std::memory_order_relaxed)};
+  }
+};
+
 /// Counts and reports; one per lane or actor. Plain members: it belongs to one turn at a time.
 struct completion_observer {
   std::uint64_t delivered = 0;
@@ -74,6 +87,7 @@ struct completion_observer {
   std::uint64_t unknown = 0;
   std::uint64_t runs = 0;
   std::uint64_t exceptions = 0;
+  answer_counters* total = nullptr;  ///< counted there too
   void (*on_exception)(void* context, std::exception_ptr what) noexcept = nullptr;
   /// User code of one call to complete_all() took that long. Measured with the clock, if there is
   /// one.

@@ -27,6 +27,7 @@ void failure_report::for_each(record_visitor visit) const {
   record one;
   std::vector<header> headers;
   if (what_.refused->tail_size != 0) view_of(*what_.refused, one, headers);
+  if (what_.refused->flags != 0) one.value.reset();  // it is the size
   one.topic = told_.topic;
   one.partition = told_.partition;
   visit(one);

@@ -126,7 +126,7 @@ bool growth_drain::wait(route_barrier& barrier) {
   return true;
 }
 
-void growth_drain::close(const failed& with) {
+void growth_drain::close(const failed& with, const std::function<void(const record_node&)>& look) {
   std::vector<record_node*> held;
   std::vector<route_barrier*> reached;
   {
@@ -139,7 +139,10 @@ void growth_drain::close(const failed& with) {
     held_ = 0;
     reached = barriers_if_empty();
   }
-  for (record_node* each : held) answer_(context_, *each, with);
+  for (record_node* each : held) {
+    look(*each);
+    answer_(context_, *each, with);
+  }
   for (route_barrier* each : reached) {
     each->failed_before.not_written += held.size();
     each->reached(&after_);

@@ -18,6 +18,7 @@
 #include <atomic>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -51,8 +52,8 @@ class growth_drain {
   void forward_expired(instant now, duration delivery_timeout);
   /// False if nothing is held. Else the barrier is reached when nothing is.
   [[nodiscard]] bool wait(route_barrier& barrier);
-  /// Answers what is held; nothing is held any more from here on.
-  void close(const failed& with);
+  /// Answers what is held; nothing is held any more from here on. `look` sees each record before.
+  void close(const failed& with, const std::function<void(const record_node&)>& look);
 
  private:
   class reply;

@@ -2,6 +2,7 @@
 #include "actors/metadata_actor.hpp"
 
 #include "actors/partition_actor.hpp"
+#include "actors/refused_record.hpp"
 #include "actors/retry.hpp"
 #include "wire/messages/init_producer_id.hpp"
 
@@ -36,6 +37,7 @@ metadata_actor::metadata_actor(const metadata_settings& settings, producer_share
           this) {
   PARTITA_EXPECTS(!settings_.bootstrap.empty());
   wake_command_.kind = command_kind::timer;
+  observer_ = shared_.observe();
 }
 
 metadata_actor::~metadata_actor() = default;
@@ -359,8 +361,9 @@ void metadata_actor::answer_in_route(void* self, record_node& node, const failed
 
 /// From any lane: the actor's own observer belongs to its turn.
 void metadata_actor::answer_held(void* self, record_node& node, const failed& answer) {
-  completion_observer observer;
-  static_cast<metadata_actor*>(self)->answer_waiting(node, answer, observer);
+  auto* at = static_cast<metadata_actor*>(self);
+  completion_observer observer = at->shared_.observe();
+  at->answer_waiting(node, answer, observer);
 }
 
 void metadata_actor::answer_waiting(record_node& node, const failed& answer,
@@ -371,7 +374,9 @@ void metadata_actor::answer_waiting(record_node& node, const failed& answer,
     // It had failed before it came here.
     own.code = static_cast<client_errc>(node.flags);
     own.cause = answer.code;
-    own.ended_by = limit::none;
+    own.ended_by = limit_of(static_cast<client_errc>(node.flags));
+    own.detail = detail_of_refused(node, settings_.partition.request_bytes_max,
+                                   settings_.partition.memory_bytes);
   }
   complete_all({&entry, 1}, own, observer);
   shared_.room.give_back(node.weight);

@@ -30,17 +30,7 @@ partition_actor::partition_actor(std::string topic, topic_id topic_identity, par
           },
           this) {
   timer_command_.kind = command_kind::timer;
-  observer_.context = &shared_;
-  observer_.clock = shared.clock;
-  observer_.on_slow = [](void* context, duration took) noexcept {
-    static_cast<producer_shared*>(context)->note_slow_callback(took);
-  };
-  observer_.on_exception = [](void* context, std::exception_ptr) noexcept {
-    auto& shared_state = *static_cast<producer_shared*>(context);
-    shared_state.callback_exceptions.fetch_add(1, std::memory_order_relaxed);
-    shared_state.log(log_level::error,
-                     [] { return "a callback threw; the exception was dropped"; });
-  };
+  observer_ = shared.observe();
 }
 
 partition_actor::~partition_actor() = default;
@@ -357,7 +347,8 @@ void partition_actor::verdict_was_impossible() {
   shared_.impossible_verdicts.fetch_add(1, std::memory_order_relaxed);
   shared_.log(log_level::error, [&] {
     return topic_ + "-" + std::to_string(index_.value) +
-           ": the failure handler asked to retry what can not be retried; the policy acts";
+           ": the failure handler's verdict is not possible (retry of what may be written or was "
+           "never buffered, or no verdict at all); the policy acts";
   });
 }
 

@@ -1,6 +1,8 @@
 // Commands and sending. Answers, failures and recovery are in the files beside it.
 #include "actors/partition_core.hpp"
 
+#include "actors/refused_record.hpp"
+
 #include "actors/record_node.hpp"
 
 #include <partita/contract.hpp>
@@ -61,7 +63,9 @@ void partition_core::append(const record_node& node, instant now) {
         fate::not_written,
         code,
         {},
-        code == client_errc::admission_timeout ? limit::admission_timeout : limit::none};
+        limit_of(code),
+        0,
+        detail_of_refused(node, settings_.request_bytes_max, settings_.memory_bytes)};
     // A caller's own cancellation is no failure.
     if (code == client_errc::cancelled) return refuse(node, facts);
     const bool answered = fail_unbuffered(node, facts);

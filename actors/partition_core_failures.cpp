@@ -216,8 +216,10 @@ void partition_core::fail_overtaken(const batch& younger) {
   while (!open_.empty() && open_.front()->renewed &&
          open_.front()->first_ordinal() < younger.first_ordinal()) {
     batch& next = *open_.pop_front();
+    const bool closed = gate_ == gate::closed;
     end_failed(next, settings_.on_failure,
-               {fate::not_written, client_errc::epoch_given_up, next.failure.code});
+               {fate::not_written, closed ? client_errc::closed : client_errc::epoch_given_up,
+                next.failure.code, closed ? limit::close_deadline : limit::none});
   }
 }
 

@@ -307,15 +307,19 @@ void partition_core::settle_as_written(batch& late, const waiting_recovery& aske
 
 // The end
 
-/// Also what is held behind a halt, in one order.
+/// What is going to be answered not_written, also what is held behind a halt, in one order.
 void partition_core::hand_back_unsent(close_command& command) const {
   std::vector<std::pair<std::uint64_t, owned_record>> unsent;
-  for (const batch_queue* queue : {&open_, &held_}) {
+  for (const batch_queue* queue : {&unfinished_, &open_, &held_}) {
     for (const batch* at = queue->front(); at != nullptr; at = batch_queue::after(*at)) {
+      const bool sent = queue == &unfinished_;
+      if (sent && (at->state() == batch_state::delivered || fate_of(*at) == fate::unknown))
+        continue;
       std::vector<owned_record> records;
       at->copy_records(records);
       for (std::size_t i = 0; i < records.size(); ++i)
-        unsent.emplace_back(at->ordinal_of(i), std::move(records[i]));
+        if (!at->entries()[i].answered)
+          unsent.emplace_back(at->ordinal_of(i), std::move(records[i]));
     }
   }
   std::stable_sort(unsent.begin(), unsent.end(),
@@ -328,6 +332,7 @@ void partition_core::close(close_command* command) {
   gate_ = gate::closed;
   lose_footing();
   abandon_look();
+  if (command != nullptr) hand_back_unsent(*command);
   while (!unfinished_.empty()) {
     batch& next = *unfinished_.pop_front();
     if (next.state() == batch_state::delivered) {
@@ -337,7 +342,6 @@ void partition_core::close(close_command* command) {
     fail(next, {fate_of(next), client_errc::closed, next.last_cause, limit::close_deadline,
                 next.attempts.attempts()});
   }
-  if (command != nullptr) hand_back_unsent(*command);
   for (batch_queue* queue : {&open_, &held_}) {
     while (!queue->empty()) {
       batch& next = *queue->pop_front();

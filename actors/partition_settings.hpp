@@ -47,6 +47,9 @@ struct partition_settings {
   std::shared_ptr<linger_habit> habit;
   duration ticket_retention = std::chrono::hours(1);
   std::size_t ticket_records_max = 100'000;
+  // Limits of single records, for the words of a refusal.
+  std::size_t request_bytes_max = std::numeric_limits<std::size_t>::max();
+  std::size_t memory_bytes = std::numeric_limits<std::size_t>::max();
 };
 
 }  // namespace partita::actors

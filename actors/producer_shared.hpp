@@ -5,6 +5,7 @@
 
 #include "actors/batch_pool.hpp"
 #include "actors/budget.hpp"
+#include "actors/completion.hpp"
 #include "actors/environment.hpp"
 #include "actors/event_hub.hpp"
 #include "actors/ticket_directory.hpp"
@@ -74,9 +75,29 @@ struct producer_shared {
   void (*on_room)(void* context, const partition_actor& of) noexcept = nullptr;
   void* room_context = nullptr;
 
+  answer_counters answered;  // of the records that a route or a partition had
+
   /// A callback held a lane up. One line a minute.
   void note_slow_callback(duration took) noexcept;
+  /// For an actor or a call that answers records; reports what user code does.
+  [[nodiscard]] completion_observer observe() noexcept;
 };
+
+inline completion_observer producer_shared::observe() noexcept {
+  completion_observer observer;
+  observer.total = &answered;
+  observer.context = this;
+  observer.clock = clock;
+  observer.on_slow = [](void* context, duration took) noexcept {
+    static_cast<producer_shared*>(context)->note_slow_callback(took);
+  };
+  observer.on_exception = [](void* context, std::exception_ptr) noexcept {
+    auto& shared = *static_cast<producer_shared*>(context);
+    shared.callback_exceptions.fetch_add(1, std::memory_order_relaxed);
+    shared.log(log_level::error, [] { return "a callback threw; the exception was dropped"; });
+  };
+  return observer;
+}
 
 inline void producer_shared::note_slow_callback(duration took) noexcept {
   slow_callbacks.fetch_add(1, std::memory_order_relaxed);

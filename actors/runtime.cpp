@@ -13,6 +13,7 @@
 #include <caf/logger.hpp>
 #include <caf/make_actor.hpp>
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <random>
@@ -75,6 +76,7 @@ class runtime_state final : public std::enable_shared_from_this<runtime_state>,
 
   ordered_actor_handle spawn(std::unique_ptr<actor_body> body, lane& home);
   void stop() noexcept;
+  [[nodiscard]] bool would_wait_for_itself() const noexcept;
 
   std::vector<std::unique_ptr<lane>>& lanes() noexcept { return lanes_; }
 
@@ -220,6 +222,14 @@ void runtime_state::hand_over() noexcept {
   if (alive_ == 0) end_drivers();
 }
 
+/// On a loop of the application's only a round of the lane is in the way, not any other handler.
+bool runtime_state::would_wait_for_itself() const noexcept {
+  const bool own_threads = drivers_.front()->has_thread();
+  return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& each) {
+    return own_threads ? each->runs_here() : lane::current() == each.get();
+  });
+}
+
 void runtime_state::stop() noexcept {
   {
     const std::lock_guard lock(mutex_);
@@ -271,6 +281,8 @@ lane& runtime::lane_at(std::size_t index) noexcept {
 ordered_actor_handle runtime::spawn(std::unique_ptr<actor_body> body, lane& home) {
   return state_->spawn(std::move(body), home);
 }
+
+bool runtime::would_wait_for_itself() const noexcept { return state_->would_wait_for_itself(); }
 
 void runtime::stop() noexcept { state_->stop(); }
 

@@ -57,6 +57,9 @@ class runtime {
   /// Starts an actor on `home`. Not after stop().
   ordered_actor_handle spawn(std::unique_ptr<actor_body> body, lane& home);
 
+  /// The caller runs on a lane that the end would have to wait for.
+  [[nodiscard]] bool would_wait_for_itself() const noexcept;
+
   /// Stops everything, once; later calls do nothing.
   void stop() noexcept;
 

@@ -98,6 +98,7 @@ std::error_code topic_route::forward(record_node& node, const partition_table& t
   std::vector<header> headers;
   view.topic = name_;
   view_of(node, view, headers);
+  if (node.flags != 0) view.value.reset();  // what is left of a refused one has its size there
   const record_router::choice choice = router_->choose(view, node.tail_size, table);
   if (choice.error == client_errc::partitioner_failed)
     tell_key_failure(table, view.key, choice.error);
@@ -320,13 +321,14 @@ void topic_route::close(answer_function answer, void* context, std::vector<owned
   }
   std::vector<command*> taken;
   take_front(taken, [](const record_node&) { return true; });
-  if (unsent != nullptr)
-    for (const command* each : taken)
-      if (each->kind == command_kind::record && each->flags == 0)
-        unsent->push_back(copy_of(static_cast<const record_node&>(*each)));
+  const auto hand_back = [&](const record_node& node) {
+    if (unsent != nullptr && node.flags == 0) unsent->push_back(copy_of(node));
+  };
+  for (const command* each : taken)
+    if (each->kind == command_kind::record) hand_back(static_cast<const record_node&>(*each));
   answer_taken(taken, failure_of(client_errc::closed, {}, limit::none), answer, context);
   if (const partition_table* shown = table(); shown != nullptr && shown->drain != nullptr)
-    shown->drain->close(failure_of(client_errc::closed, {}, limit::none));
+    shown->drain->close(failure_of(client_errc::closed, {}, limit::none), hand_back);
 }
 
 owned_record topic_route::copy_of(const record_node& node) const {

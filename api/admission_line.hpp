@@ -63,15 +63,15 @@ class admission_line {
   /// True: it waits no more, and is refused as cancelled on lane 0. False: it does not wait, or is
   /// being granted. Only while it lives.
   bool withdraw(admission_waiter& waiter) noexcept;
+  /// Whether one that was granted has not reached its partition yet.
+  [[nodiscard]] bool letting_in() const noexcept {
+    return on_their_way_.load(std::memory_order_acquire) != 0;
+  }
 
  private:
   friend class admission_waiter;
   void leave(admission_waiter& waiter) noexcept;
   void let_in(admission_waiter& waiter) noexcept;
-  /// Whether one that was granted has not reached its partition yet.
-  [[nodiscard]] bool letting_in() const noexcept {
-    return on_their_way_.load(std::memory_order_acquire) != 0;
-  }
   void admit_granted() noexcept;
   void watch() noexcept;
   void timer_fired() noexcept;

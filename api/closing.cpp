@@ -48,22 +48,37 @@ closing::closing(producer_body& body, operation_state<close_report>& state)
   state_->retain();
 }
 
-closing::~closing() { state_->release(); }
-
-void closing::begin(std::chrono::milliseconds deadline) {
-  body_.shut_gate();
-  actors::lane& home = body_.runtime().lane_at(0);
-  const actors::instant at = body_.now() + actors::wait_of(deadline);
-  home.post([this, &home, at] {
-    if (!done()) home.arm(timer_, at);
-  });
-  body_.flush_all().then([this](const tally& counts) { flushed(counts); });
+closing::~closing() {
+  // The lanes ended first.
+  if (!done()) {
+    state_->result.emplace(std::move(report_));
+    state_->open();
+  }
+  state_->release();
 }
 
-void closing::flushed(const tally& counts) noexcept {
+void closing::begin(std::chrono::milliseconds deadline) {
+  answered_before_ = body_.answered();
+  deadline_ = body_.now() + actors::wait_of(deadline);
+  body_.shut_gate();
+  never_admitted_ = body_.take_closed_waiters();
+  flush_when_all_are_in();
+}
+
+/// Records that got room are on their way through lane 0: before them the barrier would miss them.
+void closing::flush_when_all_are_in() {
+  actors::lane& home = body_.runtime().lane_at(0);
+  if (body_.letting_in()) return home.post([this] { flush_when_all_are_in(); });
+  body_.flush_all().then([this](const tally&) { flushed(); });
+  // Only now: with a deadline that is over the partitions would close before the flush comes.
+  home.post([this, &home] {
+    if (!done()) home.arm(timer_, deadline_);
+  });
+}
+
+void closing::flushed() noexcept {
   {
     std::lock_guard lock(mutex_);
-    report_.answered = counts;
     flushed_ = true;
   }
   finish_when_complete();
@@ -101,6 +116,12 @@ void closing::finish_when_complete() noexcept {
   {
     std::lock_guard lock(mutex_);
     if (!flushed_ || (deadline_passed_ && !gathered_) || done_.load()) return;
+    const tally all = body_.answered();
+    report_.answered = {all.delivered - answered_before_.delivered,
+                        all.not_written - answered_before_.not_written + never_admitted_.size(),
+                        all.unknown - answered_before_.unknown};
+    report_.unsent.insert(report_.unsent.end(), std::make_move_iterator(never_admitted_.begin()),
+                          std::make_move_iterator(never_admitted_.end()));
     state_->result.emplace(std::move(report_));
     done_.store(true, std::memory_order_release);
   }

@@ -1,7 +1,10 @@
 // close(deadline): flush, then at the deadline answer the rest and hand the unsent records back.
 //
 // Invariants
-// 1. Done once: when everything is answered, at the deadline at the latest.
+// 1. Done once: when everything is answered, at the deadline at the latest, or when this ends.
+// 2. The tally is that of the answers that callbacks got from the call on: what the partitions and
+//    routes answered meanwhile, and who waited for room.
+// 3. What ended not_written, code closed, is handed back, wherever it was.
 //
 // Threads: begun on any thread; finished on the lane that answers last.
 #pragma once
@@ -30,8 +33,9 @@ class closing {
   [[nodiscard]] bool done() const noexcept { return done_.load(std::memory_order_acquire); }
 
  private:
+  void flush_when_all_are_in();
   void deadline_passed();
-  void flushed(const tally& counts) noexcept;
+  void flushed() noexcept;
   void unsent_gathered(std::vector<owned_record>& unsent) noexcept;
   void finish_when_complete() noexcept;
 
@@ -44,7 +48,10 @@ class closing {
   bool deadline_passed_ = false;
   bool gathered_ = false;
   close_report report_;
-  std::vector<owned_record> never_routed_;  // they waited for their topic's partitions
+  actors::instant deadline_{};
+  tally answered_before_;
+  std::vector<owned_record> never_routed_;    // they waited for their topic's partitions
+  std::vector<owned_record> never_admitted_;  // they waited for room
 };
 
 }  // namespace partita::detail

@@ -10,32 +10,8 @@
 
 namespace partita::detail {
 
-struct waiting_handler::kept_record {
-  owned_record owned;
-  std::vector<header> headers;
-  record view;
-};
-
 waiting_handler::waiting_handler() noexcept = default;
 waiting_handler::~waiting_handler() = default;
-
-const record& waiting_handler::keep(const record& what) {
-  kept_ = std::make_unique<kept_record>();
-  owned_record& owned = kept_->owned;
-  owned.topic = what.topic;
-  owned.key = what.key;
-  owned.value = what.value;
-  owned.headers.reserve(what.headers.size());
-  for (const header& each : what.headers) {
-    owned_header& copy = owned.headers.emplace_back();
-    copy.key = each.key;
-    if (each.value) copy.value = *each.value;
-  }
-  for (const owned_header& each : owned.headers) kept_->headers.push_back({each.key, each.value});
-  kept_->view = {owned.topic,    owned.key,      owned.value,
-                 kept_->headers, what.partition, what.timestamp};
-  return kept_->view;
-}
 
 void handler_sink::list::append(waiting_handler& node) noexcept {
   node.previous_ = last;
@@ -67,34 +43,17 @@ void handler_sink::list::prepend(list& others) noexcept {
   others.last = nullptr;
 }
 
-namespace {
-
-/// Takes the record now, or waits for room with a copy of it: the caller's views end with the call.
-void submit(producer& owner, const record& what, const produce_options& options,
-            actors::completion_slot receiver, waiting_handler& handler) {
-  producer_body& body = owner.body();
-  const actors::completion_slot slot = producer_body::track(options, receiver);
-  switch (body.try_submit(what, slot)) {
-    case admission::accepted:
-      return;
-    case admission::closed:
-      return body.answer_at_once(what, slot, client_errc::closed);
-    case admission::full:
-      return body.submit_waiting(handler.keep(what), slot);
-  }
-}
-
-}  // namespace
-
 void handler_sink::start(producer& owner, const record& what, const produce_options& options,
                          waiting_handler& handler) {
   {
     std::lock_guard lock(mutex_);
-    PARTITA_EXPECTS(!shut_);
+    PARTITA_EXPECTS_OR_SAY(
+        !shut_, "a record was produced with a handler whose execution context has ended");
     waiting_.append(handler);
     ++holders_;
   }
-  submit(owner, what, options, {this, reinterpret_cast<std::uint64_t>(&handler)}, handler);
+  owner.body().submit_waiting(
+      what, producer_body::track(options, {this, reinterpret_cast<std::uint64_t>(&handler)}));
 }
 
 /// The lock is held while the drain is posted: otherwise the execution context could end between
@@ -206,8 +165,9 @@ constinit inline_target without_executor;
 
 void start_inline(producer& owner, const record& what, const produce_options& options,
                   waiting_handler& handler) {
-  submit(owner, what, options, {&without_executor, reinterpret_cast<std::uint64_t>(&handler)},
-         handler);
+  owner.body().submit_waiting(
+      what, producer_body::track(options,
+                                 {&without_executor, reinterpret_cast<std::uint64_t>(&handler)}));
 }
 
 }  // namespace partita::detail

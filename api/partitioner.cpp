@@ -30,7 +30,7 @@ bool hashes_keys(partitioner_kind kind) noexcept {
 std::optional<partition_id> partition_of_key(partitioner_kind kind,
                                              std::optional<std::string_view> key,
                                              std::int32_t count) noexcept {
-  PARTITA_EXPECTS(count > 0, count);
+  PARTITA_EXPECTS_OR_SAY(count > 0, "partition_of_key() needs at least one partition", count);
   const std::string_view bytes = key.value_or(std::string_view{});
   switch (kind) {
     case partitioner_kind::murmur2_random:

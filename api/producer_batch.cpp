@@ -3,6 +3,7 @@
 
 #include "api/admission_line.hpp"
 #include "api/closing.hpp"
+#include "api/kept_record.hpp"
 
 #include <atomic>
 #include <optional>
@@ -26,17 +27,8 @@ class record_set final : public admission_waiter, public actors::completion_targ
   ~record_set() override { state_->release(); }
 
   void keep(std::span<const record> records) {
-    for (const record& each : records) {
-      owned_record copy;
-      copy.topic = each.topic;
-      if (each.key) copy.key.emplace(*each.key);
-      if (each.value) copy.value.emplace(*each.value);
-      for (const header& field : each.headers) {
-        copy.headers.push_back({std::string(field.key), std::nullopt});
-        if (field.value) copy.headers.back().value.emplace(*field.value);
-      }
-      copies_.push_back({std::move(copy), each.partition, each.timestamp});
-    }
+    copies_.reserve(records.size());
+    for (const record& each : records) copies_.emplace_back(each);
   }
 
   /// In their order; those that can not be produced are refused in their turn, and no others.
@@ -44,22 +36,27 @@ class record_set final : public admission_waiter, public actors::completion_targ
     for (std::size_t i = 0; i < records.size(); ++i)
       body_.admit_or_refuse(records[i], producer_body::track(options_, {this, i}), waited);
   }
-  void refuse_all(std::span<const record> records, client_errc code, limit ended_by) noexcept {
+  void refuse_all(std::span<const record> records, client_errc code) noexcept {
     for (std::size_t i = 0; i < records.size(); ++i) {
-      if (ended_by == limit::admission_timeout)
+      if (code == client_errc::admission_timeout)
         body_.refuse_in_turn(records[i], {this, i}, code);
       else
-        body_.answer_at_once(records[i], {this, i}, code, {}, ended_by);
+        body_.answer_at_once(records[i], {this, i}, code);
     }
   }
 
   void admitted() noexcept override {
-    with_views([this](std::span<const record> all) { admit_all(all, true); });
+    // Taken out first: the last answer, which may come at once, deletes this object.
+    const std::vector<kept_record> copies = std::move(copies_);
+    admit_all(views_of(copies), true);
   }
   void refused(client_errc code) noexcept override {
-    const limit ended_by =
-        code == client_errc::admission_timeout ? limit::admission_timeout : limit::none;
-    with_views([&](std::span<const record> all) { refuse_all(all, code, ended_by); });
+    const std::vector<kept_record> copies = std::move(copies_);
+    if (code != client_errc::closed) return refuse_all(views_of(copies), code);
+    const timestamp now = body_.wall_now();
+    producer_body& body = body_;
+    for (std::size_t i = 0; i < copies.size(); ++i)
+      body.refuse_closed(copies[i].view(), {this, i}, copies[i].owned(now));
   }
 
   // Parts of it are answered on several lanes; each writes its own places.
@@ -75,29 +72,11 @@ class record_set final : public admission_waiter, public actors::completion_targ
   }
 
  private:
-  struct copy {
-    owned_record what;
-    std::optional<partition_id> partition;
-    std::optional<partita::timestamp> timestamp;
-  };
-
-  template <class Use>
-  void with_views(Use&& use) noexcept {
-    // Taken out first: the last answer, which may come at once, deletes this object.
-    const std::vector<copy> copies = std::move(copies_);
-    std::vector<std::vector<header>> headers(copies.size());
-    std::vector<record> views(copies.size());
-    for (std::size_t i = 0; i < copies.size(); ++i) {
-      for (const owned_header& each : copies[i].what.headers)
-        headers[i].push_back({each.key, each.value});
-      views[i].topic = copies[i].what.topic;
-      views[i].key = copies[i].what.key;
-      views[i].value = copies[i].what.value;
-      views[i].headers = headers[i];
-      views[i].partition = copies[i].partition;
-      views[i].timestamp = copies[i].timestamp;
-    }
-    use(views);
+  static std::vector<record> views_of(const std::vector<kept_record>& copies) {
+    std::vector<record> views;
+    views.reserve(copies.size());
+    for (const kept_record& each : copies) views.push_back(each.view());
+    return views;
   }
 
   producer_body& body_;
@@ -105,7 +84,7 @@ class record_set final : public admission_waiter, public actors::completion_targ
   std::atomic<std::size_t> left_;
   std::vector<std::optional<outcome>> answers_;
   operation_state<std::vector<outcome>>* state_;
-  std::vector<copy> copies_;
+  std::vector<kept_record> copies_;
 };
 
 }  // namespace
@@ -121,14 +100,14 @@ operation<std::vector<outcome>> producer_body::submit_batch(std::span<const reco
   }
   auto* set = new record_set(*this, records, options, *state);
   std::uint64_t cost = 0;
-  for (const record& each : records) cost += cost_if_sound(each);
+  for (const record& each : records) cost += cost_if_sound(each, options);
   client_errc wrong{};
   if (shut())
     wrong = client_errc::closed;
   else if (cost > shared_.room.capacity())
     wrong = client_errc::buffer_full;
   if (wrong != client_errc{}) {
-    set->refuse_all(records, wrong, limit::none);
+    set->refuse_all(records, wrong);
   } else if (line_->take_now(cost)) {
     set->admit_all(records);
   } else {

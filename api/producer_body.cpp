@@ -7,8 +7,11 @@
 #include "api/bootstrap_servers.hpp"
 #include "api/closing.hpp"
 #include "api/config_notices.hpp"
+#include "api/kept_record.hpp"
 #include "api/record_router.hpp"
+#include "api/refusal_line.hpp"
 #include "api/share_line.hpp"
+#include "api/topic_name.hpp"
 #include "wire/compression.hpp"
 #include "wire/record_batch.hpp"
 
@@ -23,41 +26,6 @@ namespace partita::detail {
 namespace {
 
 std::atomic<std::uint64_t> next_instance{1};
-
-constexpr std::size_t topic_name_max = 249;
-
-bool valid_topic(std::string_view name) noexcept {
-  if (name.empty() || name.size() > topic_name_max || name == "." || name == "..") return false;
-  return std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
-  });
-}
-
-bool valid_utf8(std::string_view text) noexcept {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    if (lead < 0x80) {
-      ++i;
-      continue;
-    }
-    const int more = lead >= 0xc2 && lead <= 0xdf   ? 1
-                     : lead >= 0xe0 && lead <= 0xef ? 2
-                     : lead >= 0xf0 && lead <= 0xf4 ? 3
-                                                    : 0;
-    if (more == 0 || text.size() - i <= static_cast<std::size_t>(more)) return false;
-    std::uint32_t point = lead & (0x3fU >> more);
-    for (int k = 1; k <= more; ++k) {
-      const auto next = static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]);
-      if ((next & 0xc0U) != 0x80U) return false;
-      point = point << 6 | (next & 0x3fU);
-    }
-    const bool overlong = (more == 2 && point < 0x800) || (more == 3 && point < 0x10000);
-    if (overlong || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) return false;
-    i += static_cast<std::size_t>(more) + 1;
-  }
-  return true;
-}
 
 /// Of the buffer, at most, for what failed in one partition and waits for recover().
 constexpr std::size_t kept_share = 4;
@@ -86,6 +54,8 @@ actors::partition_settings partition_settings_of(const producer_config& config) 
   settings.new_producer_id_on_bump = config.new_producer_id_instead_of_bump;
   settings.ticket_retention = config.ticket_retention;
   settings.ticket_records_max = static_cast<std::size_t>(config.ticket_records_max);
+  settings.request_bytes_max = config.max_request_size_bytes;
+  settings.memory_bytes = config.buffer_memory_bytes;
   return settings;
 }
 
@@ -136,6 +106,7 @@ producer_body::producer_body(const producer_config& config, environment_choice& 
       instance_(next_instance.fetch_add(1)),
       seed_(environment.options.surroundings.seed) {
   if (seed_ == 0) seed_ = drawn_seed();
+  refusals_ = std::make_unique<refusal_line>(shared_);
   constexpr int debug_level = static_cast<int>(actors::log_level::debug);
   shared_.log = {config.log, config.log_context,
                  config.debug.empty() ? config.log_level : std::max(config.log_level, debug_level)};
@@ -149,6 +120,7 @@ producer_body::producer_body(const producer_config& config, environment_choice& 
   auto metadata = std::make_unique<actors::metadata_actor>(metadata_settings_of(config_), shared_,
                                                            *routes_, *runtime_);
   metadata_ = metadata.get();
+  refusals_->run_on(runtime_->lane_at(0));
   metadata_handle_ = runtime_->spawn(std::move(metadata), runtime_->lane_at(0));
   line_ = std::make_unique<admission_line>(shared_.room, runtime_->lane_at(0), *clock_,
                                            config_.max_block, when_full());
@@ -173,13 +145,18 @@ std::unique_ptr<actors::record_router> producer_body::make_router(void* self,
 }
 
 producer_body::~producer_body() {
+  PARTITA_EXPECTS_OR_SAY(!runtime_->would_wait_for_itself(),
+                         "a producer was destroyed on its own lane (in a callback, or in a "
+                         "coroutine that continued there): destroy it on another thread");
   shut_gate();
+  refusals_->leave_lane();
   runtime_->stop();
   shared_.events.end();
   // The lanes first: their wheels let go of the line's timer.
   runtime_.reset();
   line_.reset();
   shares_.reset();
+  refusals_->finish();
 }
 
 operation<close_report> producer_body::close(std::chrono::milliseconds deadline) {
@@ -213,16 +190,6 @@ void producer_body::shut_gate() noexcept {
   shared_.room.close();
 }
 
-client_errc producer_body::check(const record& what) noexcept {
-  if (!valid_topic(what.topic)) return client_errc::invalid_topic;
-  if (what.partition && what.partition->value < 0) return client_errc::invalid_partition;
-  if (what.timestamp && what.timestamp->time_since_epoch().count() < 0)
-    return client_errc::invalid_timestamp;
-  for (const header& each : what.headers)
-    if (!valid_utf8(each.key)) return client_errc::invalid_header;
-  return {};
-}
-
 std::int64_t producer_body::now_ns() const noexcept {
   return clock_->now().time_since_epoch().count();
 }
@@ -243,21 +210,7 @@ std::int64_t producer_body::wall_ms_at(std::int64_t steady_ns) const noexcept {
   return last.wall_ms;
 }
 
-void producer_body::answer_at_once(const record& what, actors::completion_slot slot,
-                                   client_errc code, std::error_code cause, limit ended_by) {
-  const failed answer{fate::not_written,
-                      code,
-                      cause,
-                      ended_by,
-                      std::string(what.topic),
-                      what.partition.value_or(partition_id()),
-                      0,
-                      ticket{}};
-  const actors::completion_entry entry{slot.target, slot.data, 0, 0, 0, 0};
-  actors::completion_observer observer;
-  actors::complete_all({&entry, 1}, answer, observer);
-  shared_.callback_exceptions.fetch_add(observer.exceptions, std::memory_order_relaxed);
-}
+bool producer_body::letting_in() const noexcept { return line_->letting_in(); }
 
 /// A producer writes to few topics, so a few names per thread save the look-up under the mutex.
 actors::topic_route& producer_body::route_of(std::string_view topic) {
@@ -276,27 +229,6 @@ actors::topic_route& producer_body::route_of(std::string_view topic) {
   return found;
 }
 
-/// What a refused record leaves: its key, for the choice of its partition and for the halt. Null:
-/// there is no room for that.
-actors::record_node* producer_body::refused_node(const record& what, bool needs_key) noexcept {
-  constexpr std::size_t key_bytes_max = 64 * 1024;
-  record left;
-  left.key = what.key;
-  const std::size_t size = wire::record_tail_size(left);
-  const std::uint64_t cost = actors::record_cost(size);
-  if (size <= key_bytes_max && shared_.room.try_take(cost)) {
-    actors::record_node* node = actors::make_record_node(left, static_cast<std::uint32_t>(size));
-    if (node != nullptr) return node;
-    shared_.room.give_back(cost);
-  }
-  if (needs_key) return nullptr;
-  actors::record_node* node = actors::allocate_record_node(0);
-  if (node == nullptr) return nullptr;
-  node->weight = 0;
-  node->key_hash = actors::key_hash_of(what.key);
-  return node;
-}
-
 namespace {
 
 std::uint32_t call_of(const actors::completion_slot& slot) noexcept {
@@ -312,13 +244,11 @@ std::uint32_t call_of(const actors::completion_slot& slot) noexcept {
 
 void producer_body::refuse_in_turn(const record& what, actors::completion_slot slot,
                                    client_errc code) {
-  const limit ended_by =
-      code == client_errc::admission_timeout ? limit::admission_timeout : limit::none;
-  if (!valid_topic(what.topic)) return answer_at_once(what, slot, code, {}, ended_by);
+  if (!is_topic_name(what.topic)) return answer_at_once(what, slot, code);
   actors::topic_route& route = route_of(what.topic);
   // In a route every node is paid for, because nothing else limits how many wait there.
   actors::record_node* node = refused_node(what, route.table() == nullptr);
-  if (node == nullptr) return answer_at_once(what, slot, code, {}, ended_by);
+  if (node == nullptr) return answer_at_once(what, slot, code);
   node->target = slot.target;
   node->data = slot.data;
   node->flags = static_cast<std::uint16_t>(code);
@@ -332,13 +262,18 @@ void producer_body::refuse_in_turn(const record& what, actors::completion_slot s
 namespace {
 
 struct measured {
-  std::uint32_t tail_size;
+  std::size_t tail_size;
   std::uint64_t cost;
 };
 
 measured measure(const record& what) noexcept {
   const std::size_t size = wire::record_tail_size(what);
-  return {static_cast<std::uint32_t>(size), actors::record_cost(size)};
+  return {size, actors::record_cost(size)};
+}
+
+std::optional<std::chrono::milliseconds> delivery_timeout_of(
+    const actors::completion_slot& slot) noexcept {
+  return slot.tracked != nullptr ? slot.tracked->delivery_timeout() : std::nullopt;
 }
 
 }  // namespace
@@ -348,43 +283,42 @@ bool producer_body::fits_limits(std::uint64_t cost, std::size_t tail_size) const
          cost <= shared_.room.capacity();
 }
 
-client_errc producer_body::judge(const record& what, std::uint32_t tail_size,
-                                 std::uint64_t cost) const noexcept {
+client_errc producer_body::judge(
+    const record& what, std::size_t tail_size, std::uint64_t cost,
+    const std::optional<std::chrono::milliseconds>& delivery_timeout) const noexcept {
   const client_errc wrong = check(what);
   if (wrong != client_errc{}) return wrong;
-  return fits_limits(cost, tail_size) ? client_errc{} : client_errc::record_too_large;
+  if (!fits_limits(cost, tail_size)) return client_errc::record_too_large;
+  if (delivery_timeout && delivery_timeout->count() <= 0) return client_errc::delivery_timeout;
+  return {};
 }
 
-std::uint64_t producer_body::cost_if_sound(const record& what) const noexcept {
+std::uint64_t producer_body::cost_if_sound(const record& what,
+                                           const produce_options& options) const noexcept {
   const measured size = measure(what);
-  return judge(what, size.tail_size, size.cost) == client_errc{} ? size.cost : 0;
+  const client_errc wrong = judge(what, size.tail_size, size.cost, options.delivery_timeout);
+  return wrong == client_errc{} ? size.cost : 0;
 }
 
 void producer_body::admit_or_refuse(const record& what, actors::completion_slot slot,
                                     bool waited) noexcept {
   const measured size = measure(what);
-  const client_errc wrong = judge(what, size.tail_size, size.cost);
-  if (wrong == client_errc{}) return admit(what, size.tail_size, slot, waited);
+  const client_errc wrong = judge(what, size.tail_size, size.cost, delivery_timeout_of(slot));
+  if (wrong == client_errc{})
+    return admit(what, static_cast<std::uint32_t>(size.tail_size), slot, waited);
   refuse(what, slot, wrong);
-}
-
-void producer_body::refuse(const record& what, actors::completion_slot slot, client_errc code) {
-  if (code == client_errc::invalid_topic)
-    answer_at_once(what, slot, code);
-  else
-    refuse_in_turn(what, slot, code);
 }
 
 admission producer_body::try_submit(const record& what, actors::completion_slot slot) {
   if (shut()) return admission::closed;
   const measured size = measure(what);
-  const client_errc wrong = judge(what, size.tail_size, size.cost);
+  const client_errc wrong = judge(what, size.tail_size, size.cost, delivery_timeout_of(slot));
   if (wrong != client_errc{}) {
     refuse(what, slot, wrong);
   } else if (full_partition(what) != nullptr) {
     return admission::full;
   } else if (line_->take_now(size.cost)) {
-    admit(what, size.tail_size, slot);
+    admit(what, static_cast<std::uint32_t>(size.tail_size), slot);
   } else {
     return shut() ? admission::closed : admission::full;
   }
@@ -408,14 +342,15 @@ std::error_code producer_body::why_shut() const noexcept {
 
 namespace {
 
-/// One record whose caller is suspended: its views stay valid.
+/// One record whose caller is suspended. It has a copy, because the caller may be gone before its
+/// turn comes: a coroutine that waits can be destroyed.
 class waiting_record final : public admission_waiter,
                              public share_waiter,
                              private actors::admission_place {
  public:
-  waiting_record(producer_body& body, admission_line& line, const record& what,
-                 std::uint32_t tail_size, actors::completion_slot slot)
-      : body_(body), line_(line), what_(what), tail_size_(tail_size), slot_(slot) {}
+  waiting_record(producer_body& body, admission_line& line, const record& what, measured size,
+                 actors::completion_slot slot)
+      : body_(body), line_(line), what_(what), size_(size), slot_(slot) {}
 
   /// Lines up behind those for the same partition. This object may be gone when it returns.
   void wait_for_share(share_line& shares, const actors::partition_actor& of) {
@@ -435,21 +370,21 @@ class waiting_record final : public admission_waiter,
     const bool wanted = slot_.tracked == nullptr || slot_.tracked->leaves_line();
     shares_ = nullptr;  // only now: until it has left, a cancellation looks there
     if (!wanted) return refused(client_errc::cancelled);
-    wait(measure(what_).cost);
+    wait();
   }
   void share_refused(client_errc code) noexcept override { refused(code); }
 
   /// Lines up. This object may be gone when it returns.
-  void wait(std::uint64_t cost) {
+  void wait() {
     actors::tracked_record* const tracked = slot_.tracked;
     if (tracked == nullptr) {
-      if (line_.take_or_wait(cost, *this)) admitted();
+      if (line_.take_or_wait(size_.cost, *this)) admitted();
       return;
     }
     tracked->retain();
     if (!tracked->enters_line(*this))
       refused(client_errc::cancelled);
-    else if (line_.take_or_wait(cost, *this, tracked->admission_timeout()))
+    else if (line_.take_or_wait(size_.cost, *this, tracked->admission_timeout()))
       admitted();
     else
       tracked->is_queued();
@@ -457,20 +392,22 @@ class waiting_record final : public admission_waiter,
   }
   void admitted() noexcept override {
     if (slot_.tracked == nullptr || slot_.tracked->leaves_line()) {
-      body_.admit(what_, tail_size_, slot_, true);
+      body_.admit(what_.view(), static_cast<std::uint32_t>(size_.tail_size), slot_, true);
       delete this;
       return;
     }
-    body_.give_back_room(actors::record_cost(tail_size_));
+    body_.give_back_room(size_.cost);
     refused(client_errc::cancelled);
   }
   void refused(client_errc code) noexcept override {
     if (slot_.tracked != nullptr) static_cast<void>(slot_.tracked->leaves_line());
     // Who waits behind it may get room a moment later, so its failure has to be in force by then.
     if (code == client_errc::admission_timeout)
-      body_.refuse_in_turn(what_, slot_, code);
+      body_.refuse_in_turn(what_.view(), slot_, code);
+    else if (code == client_errc::closed)
+      body_.refuse_closed(what_.view(), slot_, what_.owned(body_.wall_now()));
     else
-      body_.answer_at_once(what_, slot_, code);
+      body_.answer_at_once(what_.view(), slot_, code);
     delete this;
   }
 
@@ -482,8 +419,8 @@ class waiting_record final : public admission_waiter,
   producer_body& body_;
   admission_line& line_;
   share_line* shares_ = nullptr;  // while it waits there
-  const record what_;
-  const std::uint32_t tail_size_;
+  const kept_record what_;
+  const measured size_;
   const actors::completion_slot slot_;
 };
 
@@ -505,10 +442,10 @@ const actors::partition_actor* producer_body::full_partition(const record& what)
 
 void producer_body::submit_waiting(const record& what, actors::completion_slot slot) {
   const measured size = measure(what);
-  if (!shut() && judge(what, size.tail_size, size.cost) == client_errc{}) {
+  const client_errc wrong = judge(what, size.tail_size, size.cost, delivery_timeout_of(slot));
+  if (!shut() && wrong == client_errc{}) {
     if (const auto* full = full_partition(what)) {
-      (new waiting_record(*this, *line_, what, size.tail_size, slot))
-          ->wait_for_share(*shares_, *full);
+      (new waiting_record(*this, *line_, what, size, slot))->wait_for_share(*shares_, *full);
       return;
     }
   }
@@ -520,7 +457,7 @@ void producer_body::submit_waiting(const record& what, actors::completion_slot s
     case admission::full:
       break;
   }
-  (new waiting_record(*this, *line_, what, size.tail_size, slot))->wait(size.cost);
+  (new waiting_record(*this, *line_, what, size, slot))->wait();
 }
 
 void producer_body::admit(const record& what, std::uint32_t tail_size, actors::completion_slot slot,

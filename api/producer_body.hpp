@@ -19,6 +19,7 @@
 
 #include <partita/config.hpp>
 #include <partita/operation.hpp>
+#include <partita/produce_options.hpp>
 #include <partita/producer.hpp>
 
 #include <atomic>
@@ -27,7 +28,9 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -36,6 +39,7 @@ namespace partita::detail {
 class admission_line;
 class share_line;
 class closing;
+class refusal_line;
 
 class producer_body {
  public:
@@ -48,7 +52,7 @@ class producer_body {
   admission try_submit(const record& what, actors::completion_slot slot);
   /// Takes it now or answers it at once.
   void submit(const record& what, actors::completion_slot slot);
-  /// Takes it now or when there is room, or answers it. The record's views stay valid until then.
+  /// Takes it now or when there is room, or answers it. A record that waits is copied.
   void submit_waiting(const record& what, actors::completion_slot slot);
   operation<std::vector<outcome>> submit_batch(std::span<const record> records,
                                                const produce_options& options);
@@ -72,6 +76,11 @@ class producer_body {
                                                                      partition_id partition);
 
   [[nodiscard]] actors::runtime& runtime() noexcept { return *runtime_; }
+  [[nodiscard]] tally answered() const noexcept { return shared_.answered.read(); }
+  /// Records that waited for room are still on their way to their partitions.
+  [[nodiscard]] bool letting_in() const noexcept;
+  [[nodiscard]] std::vector<owned_record> take_closed_waiters();
+  [[nodiscard]] timestamp wall_now() const noexcept { return clock_->wall_now(); }
   [[nodiscard]] bool shut() const noexcept { return shut_.load(std::memory_order_acquire); }
   void shut_gate() noexcept;
   /// This process is a forked child of the one that made the producer.
@@ -86,13 +95,17 @@ class producer_body {
   void admit(const record& what, std::uint32_t tail_size, actors::completion_slot slot,
              bool waited = false) noexcept;
   /// What a record takes of the budget; nothing if it can not be produced anyway.
-  [[nodiscard]] std::uint64_t cost_if_sound(const record& what) const noexcept;
+  [[nodiscard]] std::uint64_t cost_if_sound(const record& what,
+                                            const produce_options& options) const noexcept;
   /// The same record, after that much was taken.
   void admit_or_refuse(const record& what, actors::completion_slot slot,
                        bool waited = false) noexcept;
   void give_back_room(std::uint64_t bytes) noexcept { shared_.room.give_back(bytes); }
+  /// No route or partition has it, and none will.
   void answer_at_once(const record& what, actors::completion_slot slot, client_errc code,
-                      std::error_code cause = {}, limit ended_by = limit::none);
+                      std::error_code cause = {});
+  /// A record that waited for room when the producer was closed. `close()` hands it back.
+  void refuse_closed(const record& what, actors::completion_slot slot, owned_record copy);
   /// It fails before it is buffered, and takes its turn in its partition, so that the failure
   /// policy acts in order.
   void refuse_in_turn(const record& what, actors::completion_slot slot, client_errc code);
@@ -102,10 +115,12 @@ class producer_body {
   /// Checks that need no room.
   [[nodiscard]] static client_errc check(const record& what) noexcept;
   [[nodiscard]] bool fits_limits(std::uint64_t cost, std::size_t tail_size) const noexcept;
+  [[nodiscard]] std::string detail_of(const record& what, client_errc code) const;
   actors::topic_route& route_of(std::string_view topic);
   [[nodiscard]] const actors::partition_actor* full_partition(const record& what);
-  [[nodiscard]] client_errc judge(const record& what, std::uint32_t tail_size,
-                                  std::uint64_t cost) const noexcept;
+  [[nodiscard]] client_errc judge(
+      const record& what, std::size_t tail_size, std::uint64_t cost,
+      const std::optional<std::chrono::milliseconds>& delivery_timeout) const noexcept;
   void refuse(const record& what, actors::completion_slot slot, client_errc code);
   actors::record_node* refused_node(const record& what, bool needs_key) noexcept;
   void deliver(actors::record_node& node, const record& what, actors::topic_route& route) noexcept;
@@ -120,6 +135,7 @@ class producer_body {
   std::shared_ptr<void> keeps_alive_;
   const actors::clock_source* clock_;
   actors::producer_shared shared_;
+  std::unique_ptr<refusal_line> refusals_;
   std::unique_ptr<actors::topic_routes> routes_;
   std::unique_ptr<actors::runtime> runtime_;
   actors::metadata_actor* metadata_ = nullptr;
@@ -128,6 +144,7 @@ class producer_body {
   std::unique_ptr<share_line> shares_;  // null: partitions have no share of their own
   std::mutex closings_mutex_;
   std::vector<std::unique_ptr<closing>> closings_;
+  std::vector<owned_record> closed_waiters_;  // under the same mutex
   std::atomic<bool> shut_{false};
   fork_guard fork_guard_{shut_};
   std::uint64_t instance_;  // tells producers apart in thread-local caches

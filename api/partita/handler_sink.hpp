@@ -18,7 +18,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <optional>
 
@@ -41,18 +40,13 @@ class waiting_handler {
   /// Destroys the handler and lets go of its executor.
   virtual void drop_handler() noexcept = 0;
 
-  /// Copies the record, whose views may not outlive the call, because it has to wait for room.
-  const record& keep(const record& what);
-
  private:
   friend class handler_sink;
   enum class phase : std::uint8_t { waiting, answered, dropping, dropped };
-  struct kept_record;
   waiting_handler* next_ = nullptr;
   waiting_handler* previous_ = nullptr;
   phase phase_ = phase::waiting;
   std::optional<outcome> answer_;
-  std::unique_ptr<kept_record> kept_;
 };
 
 /// The sink of one execution context. Made with new; it deletes itself.

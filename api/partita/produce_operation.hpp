@@ -2,10 +2,13 @@
 //
 // Order: nothing happens until the operation is started, by `co_await` or by calling it with a
 // completion token (<partita/asio.hpp>). Records are ordered by these starts.
-// Lifetime: the record's views must stay valid until then; they are copied at the start.
-// Threads: a coroutine continues on the lane thread, in the partition's turn, before any later
-// command of that partition; it must not block there. `resume_on` moves it to an executor of the
-// caller's.
+// Lifetime: the record's views must stay valid until then; they are copied at the start. A
+// coroutine may be destroyed while it waits: its record goes on (cancel it by its options if that
+// is not wanted), and nobody is told of its answer. Threads: a coroutine continues on the lane
+// thread, in the partition's turn, before any later command of that partition; it must not block
+// there. `resume_on` moves it to an executor of the caller's. A waiting coroutine must be destroyed
+// on a thread that does not race with its being continued: on its lane or executor, or while no
+// answer can come.
 #pragma once
 
 #include <partita/outcome.hpp>
@@ -13,7 +16,6 @@
 #include <partita/record.hpp>
 
 #include <coroutine>
-#include <optional>
 #include <span>
 #include <utility>
 
@@ -36,6 +38,13 @@ namespace detail {
 /// How `produce(record)(token)` is carried out; filled in by <partita/asio.hpp>.
 template <class Token>
 struct token_initiation;
+template <class Token>
+concept startable_token = requires {
+  sizeof(token_initiation<std::decay_t<Token>>);
+};
+
+/// What a record knows of the coroutine that waits for its answer.
+class produce_waiter;
 }  // namespace detail
 
 class [[nodiscard]] produce_operation {
@@ -45,6 +54,9 @@ class [[nodiscard]] produce_operation {
       : owner_(&owner), record_(record), options_(std::move(options)) {}
   produce_operation(const produce_operation&) = delete;
   produce_operation& operator=(const produce_operation&) = delete;
+  ~produce_operation() {
+    if (waiter_ != nullptr) leave();
+  }
 
   /// The coroutine continues through `executor`, which must outlive the operation.
   produce_operation&& resume_on(resume_executor& executor) && noexcept {
@@ -56,35 +68,28 @@ class [[nodiscard]] produce_operation {
     produce_operation& self;
     bool await_ready() const noexcept { return false; }
     bool await_suspend(std::coroutine_handle<> handle) noexcept { return self.start(handle); }
-    outcome await_resume() noexcept { return std::move(*self.outcome_); }
+    outcome await_resume() noexcept { return self.take(); }
   };
   awaiter operator co_await() && noexcept { return {*this}; }
 
   /// Starts it with an Asio completion token; the handler's signature is void(outcome).
-  template <class Token>
-      auto operator()(Token&& token) && requires requires {
-    sizeof(detail::token_initiation<std::decay_t<Token>>);
-  }
-  {
+  template <detail::startable_token Token>
+  auto operator()(Token&& token) && {
     return detail::token_initiation<std::decay_t<Token>>::start(*owner_, record_, options_,
                                                                 std::forward<Token>(token));
   }
 
-  /// For the library: stores the answer, called once.
-  void answer(outcome result) noexcept { outcome_.emplace(std::move(result)); }
-  [[nodiscard]] std::coroutine_handle<> handle() const noexcept { return handle_; }
-  [[nodiscard]] resume_executor* executor() const noexcept { return executor_; }
-
  private:
   /// False when the answer is there already and the coroutine need not be suspended.
   bool start(std::coroutine_handle<> handle) noexcept;
+  [[nodiscard]] outcome take() noexcept;
+  void leave() noexcept;
 
   producer* owner_;
   partita::record record_;
   produce_options options_;
   resume_executor* executor_ = nullptr;
-  std::coroutine_handle<> handle_;
-  std::optional<outcome> outcome_;
+  detail::produce_waiter* waiter_ = nullptr;
 };
 
 }  // namespace partita

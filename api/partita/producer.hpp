@@ -36,9 +36,11 @@ enum class [[nodiscard]] admission : std::uint8_t{
 };
 
 struct [[nodiscard]] close_report {
-  tally answered;  ///< of the records that were unanswered when close() was called
-  std::vector<owned_record>
-      unsent;  ///< never sent, answered not_written/closed; per partition in order
+  /// The answers of the records that had none when close() was called.
+  tally answered{};
+  /// Those among them that ended not_written, code closed. Per partition in order, then what waited
+  /// for its topic, then what waited for room.
+  std::vector<owned_record> unsent{};
 };
 
 namespace detail {
@@ -56,7 +58,9 @@ class producer {
   producer(const producer_config& config, detail::environment_choice& environment);
 
   /// Answers everything that is unanswered, truthfully, and returns without waiting for the
-  /// network. May be called from any thread but one of its own lanes.
+  /// network. From any thread but one of its own lanes: not inside its callbacks, nor in a
+  /// coroutine that continued on a lane (a contract). On an io_context of the application's
+  /// (make_producer_on) only its callbacks are excluded.
   ~producer();
   producer(const producer&) = delete;
   producer& operator=(const producer&) = delete;
@@ -65,13 +69,13 @@ class producer {
   /// in buffer.memory without blocking, first come first served, at most max.block.ms.
   [[nodiscard]] produce_operation produce(const record& record) noexcept { return {*this, record}; }
 
-  /// Produces one record and calls `callback(const outcome&)` exactly once, in the partition's turn
-  /// on its lane, before any later command of that partition. The callback must not block. An
-  /// exception that leaves it is counted and dropped. Without room the record ends
-  /// not_written/buffer_full; where that must not be, use try_produce or co_await.
-  template <class Callback>
-  requires std::is_invocable_v < std::decay_t<Callback>
-  &, const outcome& > void produce(const record& record, Callback&& callback) {
+  /// Produces one record and calls `callback(const outcome&)` exactly once: in the partition's turn
+  /// on its lane, before any later command of that partition; or, when the record is refused before
+  /// a partition takes it, inside this call (where that is nested in such a callback: on a lane).
+  /// The callback must not block. An exception that leaves it is counted and dropped. Without room
+  /// the record ends not_written/buffer_full; where that must not be, use try_produce or co_await.
+  template <outcome_callback Callback>
+  void produce(const record& record, Callback&& callback) {
     submit(record, detail::make_callback(std::forward<Callback>(callback)));
   }
 
@@ -80,16 +84,12 @@ class producer {
                                           const produce_options& options) noexcept {
     return {*this, record, options};
   }
-  template <class Callback>
-  requires std::is_invocable_v < std::decay_t<Callback>
-  &, const outcome& >
-         void produce(const record& record, const produce_options& options, Callback&& callback) {
+  template <outcome_callback Callback>
+  void produce(const record& record, const produce_options& options, Callback&& callback) {
     submit(record, options, detail::make_callback(std::forward<Callback>(callback)));
   }
-  template <class Callback>
-  requires std::is_invocable_v < std::decay_t<Callback>
-  &, const outcome& > admission try_produce(const record& record, const produce_options& options,
-                                            Callback&& callback) {
+  template <outcome_callback Callback>
+  admission try_produce(const record& record, const produce_options& options, Callback&& callback) {
     return try_submit(record, options, detail::make_callback(std::forward<Callback>(callback)));
   }
 
@@ -98,9 +98,8 @@ class producer {
   bool cancel(record_handle handle) noexcept { return handle.cancel(); }
 
   /// The same without failing when there is no room.
-  template <class Callback>
-  requires std::is_invocable_v < std::decay_t<Callback>
-  &, const outcome& > admission try_produce(const record& record, Callback&& callback) {
+  template <outcome_callback Callback>
+  admission try_produce(const record& record, Callback&& callback) {
     return try_submit(record, detail::make_callback(std::forward<Callback>(callback)));
   }
 

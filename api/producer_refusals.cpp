@@ -1,0 +1,113 @@
+// Records that are refused before they are buffered: why, and what is left of them.
+#include "api/producer_body.hpp"
+
+#include "actors/refused_record.hpp"
+#include "api/refusal_line.hpp"
+#include "api/topic_name.hpp"
+#include "wire/record_batch.hpp"
+
+#include <utility>
+
+namespace partita::detail {
+namespace {
+
+bool valid_utf8(std::string_view text) noexcept {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    if (lead < 0x80) {
+      ++i;
+      continue;
+    }
+    const int more = lead >= 0xc2 && lead <= 0xdf   ? 1
+                     : lead >= 0xe0 && lead <= 0xef ? 2
+                     : lead >= 0xf0 && lead <= 0xf4 ? 3
+                                                    : 0;
+    if (more == 0 || text.size() - i <= static_cast<std::size_t>(more)) return false;
+    std::uint32_t point = lead & (0x3fU >> more);
+    for (int k = 1; k <= more; ++k) {
+      const auto next = static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]);
+      if ((next & 0xc0U) != 0x80U) return false;
+      point = point << 6 | (next & 0x3fU);
+    }
+    const bool overlong = (more == 2 && point < 0x800) || (more == 3 && point < 0x10000);
+    if (overlong || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) return false;
+    i += static_cast<std::size_t>(more) + 1;
+  }
+  return true;
+}
+
+}  // namespace
+
+client_errc producer_body::check(const record& what) noexcept {
+  if (!is_topic_name(what.topic)) return client_errc::invalid_topic;
+  if (what.partition && what.partition->value < 0) return client_errc::invalid_partition;
+  if (what.timestamp && what.timestamp->time_since_epoch().count() < 0)
+    return client_errc::invalid_timestamp;
+  for (const header& each : what.headers)
+    if (!valid_utf8(each.key)) return client_errc::invalid_header;
+  return {};
+}
+
+std::string producer_body::detail_of(const record& what, client_errc code) const {
+  if (code != client_errc::record_too_large) return {};
+  return actors::too_large_text(actors::refused_size{wire::record_tail_size(what)},
+                                config_.max_request_size_bytes, shared_.room.capacity());
+}
+
+void producer_body::answer_at_once(const record& what, actors::completion_slot slot,
+                                   client_errc code, std::error_code cause) {
+  refusals_->tell({.fate = fate::not_written,
+                   .code = code,
+                   .cause = cause,
+                   .ended_by = actors::limit_of(code),
+                   .topic = std::string(what.topic),
+                   .partition = what.partition.value_or(partition_id()),
+                   .detail = detail_of(what, code)},
+                  slot);
+}
+
+void producer_body::refuse_closed(const record& what, actors::completion_slot slot,
+                                  owned_record copy) {
+  {
+    const std::lock_guard lock(closings_mutex_);
+    closed_waiters_.push_back(std::move(copy));
+  }
+  answer_at_once(what, slot, client_errc::closed);
+}
+
+std::vector<owned_record> producer_body::take_closed_waiters() {
+  const std::lock_guard lock(closings_mutex_);
+  return std::exchange(closed_waiters_, {});
+}
+
+/// What a refused record leaves: its key, for the choice of its partition and for the halt, and its
+/// size. Null: there is no room for that.
+actors::record_node* producer_body::refused_node(const record& what, bool needs_key) noexcept {
+  constexpr std::size_t key_bytes_max = 64 * 1024;
+  const actors::refused_size size_note{wire::record_tail_size(what)};
+  record left;
+  left.key = what.key;
+  left.value = size_note.as_value();
+  const std::size_t size = wire::record_tail_size(left);
+  const std::uint64_t cost = actors::record_cost(size);
+  if (size <= key_bytes_max && shared_.room.try_take(cost)) {
+    actors::record_node* node = actors::make_record_node(left, static_cast<std::uint32_t>(size));
+    if (node != nullptr) return node;
+    shared_.room.give_back(cost);
+  }
+  if (needs_key) return nullptr;
+  actors::record_node* node = actors::allocate_record_node(0);
+  if (node == nullptr) return nullptr;
+  node->weight = 0;
+  node->key_hash = actors::key_hash_of(what.key);
+  return node;
+}
+
+void producer_body::refuse(const record& what, actors::completion_slot slot, client_errc code) {
+  if (code == client_errc::invalid_topic)
+    answer_at_once(what, slot, code);
+  else
+    refuse_in_turn(what, slot, code);
+}
+
+}  // namespace partita::detail
