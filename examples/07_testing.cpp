@@ -44,7 +44,7 @@ int main() {
   order_book book{producer};
   book.place("ada", "tea");
   book.place("ada", "milk");
-  producer.fail_next(partita::broker_errc::not_enough_replicas);  // tea: the partition halts
+  producer.fail_next(partita::broker_errc::not_enough_replicas);  // tea: the key halts
   book.place("ada", "sugar");                                     // refused at once
   book.try_again();                                               // tea, then milk
   producer.deliver_all();

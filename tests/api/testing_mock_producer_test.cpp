@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <coroutine>
+#include <memory>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -183,6 +186,222 @@ TEST(MockProducer, HasALimit) {
   EXPECT_EQ(producer.try_produce(to("b"), answers()), admission::full);
   producer.produce(to("b"), answers());
   EXPECT_EQ(answers.seen, "N");
+}
+
+/// Everything an application uses; that this compiles for both is the test.
+template <class Producer>
+detached use_all(Producer& producer, resume_executor& executor) {
+  const record one = to("a");
+  const std::vector<record> records = {one};
+  const auto callback = [](const outcome&) {};
+  produce_options options;
+  options.handle = record_handle::make();
+  producer.produce(one, callback);
+  producer.produce(one, options, callback);
+  static_cast<void>(producer.try_produce(one, callback));
+  static_cast<void>(producer.try_produce(one, options, callback));
+  static_cast<void>(co_await producer.produce(one));
+  static_cast<void>(co_await producer.produce(one, options));
+  static_cast<void>(co_await producer.produce(one).resume_on(executor));
+  static_cast<void>(co_await producer.produce_batch(records));
+  static_cast<void>(co_await producer.produce_batch(records, options));
+  producer.cancel(options.handle);
+  static_cast<void>(co_await producer.flush());
+  static_cast<void>(co_await producer.flush("t"));
+  static_cast<void>(co_await producer.flush("t", 0));
+  producer.pause("t", 0);
+  producer.pause("t", 0, pause_mode::abort_buffered);
+  producer.resume("t", 0);
+  producer.halt("t", 0);
+  producer.halt("t", 0, "k");
+  static_cast<void>(co_await producer.recover("t", 0, recovery::discard));
+  static_cast<void>(co_await producer.recover("t", 0, "k", recovery::take, recover_options{}));
+  static_cast<void>(co_await producer.settle(ticket{1}));
+  const producer_status status = co_await producer.status();
+  event_stream events = producer.events(16);
+  static_cast<void>(events.lost());
+  static_cast<void>(status);
+  static_cast<void>(co_await producer.close(std::chrono::milliseconds{1}));
+}
+[[maybe_unused]] constexpr auto use_of_the_producer = &use_all<partita::producer>;
+
+struct at_once final : resume_executor {
+  void resume(std::span<const std::coroutine_handle<>> run) noexcept override {
+    resumed += run.size();
+    for (const auto& each : run) each.resume();
+  }
+  std::size_t resumed = 0;
+};
+
+TEST(MockProducer, HasWhatAnApplicationUses) {
+  mock_producer producer;
+  at_once executor;
+  use_all(producer, executor);
+  EXPECT_EQ(producer.try_produce(to("late"), [](const outcome&) {}), admission::closed)
+      << "it went through to its end";
+}
+
+TEST(MockProducer, ResumesOnTheExecutor) {
+  mock_producer producer{{.auto_complete = false}};
+  at_once executor;
+  std::vector<outcome> answers;
+  [](mock_producer& to_it, at_once& on, std::vector<outcome>& into) -> detached {
+    into.push_back(co_await to_it.produce(to("a")).resume_on(on));
+  }(producer, executor, answers);
+  producer.deliver_next();
+  EXPECT_EQ(executor.resumed, 1U);
+  EXPECT_EQ(answers.size(), 1U);
+}
+
+TEST(MockProducer, HaltsAsTheProducerDoesByDefault) {
+  mock_producer producer{{.auto_complete = false}};
+  letters answers;
+  producer.produce(to("a", "k1"), answers());
+  producer.produce(to("b", "k2"), answers());
+  producer.produce({.topic = "t", .value = "c"}, answers());
+  producer.fail_next(broker_errc::message_too_large);
+  EXPECT_EQ(producer.deliver_all(), 2U) << "other keys, and records without one, go on";
+  EXPECT_EQ(answers.seen, "NDD");
+}
+
+TEST(MockProducer, RecoversOneKey) {
+  mock_producer producer{{.auto_complete = false}};
+  letters answers;
+  for (const char* key : {"k1", "k2"}) producer.produce(to("a", key), answers());
+  producer.fail_next(broker_errc::message_too_large);
+  producer.fail_next(broker_errc::message_too_large);
+  const auto one = producer.recover("t", 0, "k1", recovery::resubmit).get();
+  EXPECT_TRUE(one.was_halted);
+  EXPECT_EQ(one.resubmitted.size(), 1U);
+  EXPECT_TRUE(producer.halted("t", 0)) << "k2 still is";
+  EXPECT_FALSE(producer.recover("t", 0, "k1", recovery::resubmit).get().was_halted);
+  EXPECT_EQ(producer.recover("t", 0, "k2", recovery::discard).get().discarded, 1U);
+}
+
+TEST(MockProducer, TakeHandsBackWhatWasHeldToo) {
+  mock_producer producer{{.auto_complete = false}};
+  letters answers;
+  producer.produce(to("a"), answers());
+  producer.produce(to("b"), answers());
+  producer.fail_next(broker_errc::message_too_large);
+  const auto report = producer.recover("t", 0, recovery::take).get();
+  ASSERT_EQ(report.taken.size(), 2U);
+  EXPECT_EQ(report.taken[0].record.value, "a");
+  EXPECT_EQ(report.taken[1].record.value, "b");
+  EXPECT_EQ(report.taken[1].answer.code, client_errc::handed_back);
+  EXPECT_EQ(answers.seen, "NN");
+}
+
+TEST(MockProducer, HaltsByHand) {
+  mock_producer producer;
+  letters answers;
+  EXPECT_TRUE(producer.halt("t", 0, "k1").get());
+  EXPECT_FALSE(producer.halt("t", 5).get()) << "no such partition";
+  producer.produce(to("a", "k1"), answers());
+  producer.produce(to("b", "k2"), answers());
+  EXPECT_EQ(answers.seen, "ND");
+  EXPECT_EQ(answers.first_failure->cause, client_errc::halt_requested);
+}
+
+TEST(MockProducer, SettlesAsTheTestSays) {
+  mock_producer producer{{.auto_complete = false, .on_failure = failure_policy::skip}};
+  letters answers;
+  for (const char* value : {"a", "b", "c"}) producer.produce(to(value), answers());
+  while (producer.doubt_next(client_errc::answer_lost)) {
+  }
+  const ticket first = answers.first_failure->ticket;
+  const ticket second{first.value + 1};
+  auto early = producer.settle(first);
+  EXPECT_FALSE(early.done());
+  EXPECT_TRUE(producer.settle_as_written(first));
+  EXPECT_FALSE(producer.settle_as_written(first));
+  EXPECT_TRUE(std::move(early).get().is_delivered());
+  EXPECT_EQ(producer.log("t", 0).size(), 1U);
+  EXPECT_TRUE(producer.settle_as_never_written(second));
+  EXPECT_TRUE(producer.settle(second).get().is_never_written());
+  auto never = producer.settle({first.value + 2});
+  EXPECT_EQ(producer.settle({99}).get().undecided()->reason, client_errc::ticket_unknown);
+  static_cast<void>(producer.close(std::chrono::milliseconds{1}));
+  EXPECT_EQ(std::move(never).get().undecided()->reason, client_errc::closed);
+}
+
+TEST(MockProducer, TellsStatusAndEvents) {
+  mock_producer producer{{.auto_complete = false}};
+  event_stream events = producer.events();
+  letters answers;
+  producer.produce(to("a"), answers());
+  producer.produce(to("b"), answers());
+  producer.fail_next(broker_errc::message_too_large);
+  const producer_status status = producer.status().get();
+  ASSERT_EQ(status.partitions.size(), 1U);
+  EXPECT_EQ(status.partitions[0].halted_keys, 1U);
+  EXPECT_EQ(status.partitions[0].failed_records_kept, 1U);
+  EXPECT_EQ(status.partitions[0].held_records, 1U);
+  EXPECT_EQ(status.partitions[0].answered, (tally{0, 1, 0}));
+  static_cast<void>(producer.recover("t", 0, recovery::discard));
+  const auto halted = events.next().get();
+  ASSERT_TRUE(halted);
+  EXPECT_EQ(halted->change, partition_change::halted);
+  EXPECT_EQ(halted->keys, std::vector<std::string>{"k"});
+  EXPECT_EQ(events.next().get()->change, partition_change::resumed);
+}
+
+TEST(MockProducer, CancelsWhatWaits) {
+  mock_producer producer{{.auto_complete = false}};
+  letters answers;
+  produce_options options;
+  options.handle = record_handle::make();
+  producer.produce(to("a"), options, answers());
+  EXPECT_TRUE(producer.cancel(options.handle));
+  EXPECT_EQ(answers.seen, "N");
+  EXPECT_EQ(answers.first_failure->code, client_errc::cancelled);
+  EXPECT_FALSE(producer.halted("t", 0));
+  producer.produce(to("b"), options, answers());  // cancelled before
+  EXPECT_EQ(answers.seen, "NN");
+}
+
+TEST(MockProducer, ACallbackThatProducesAgainDoesNotGoDeeper) {
+  mock_producer producer;
+  EXPECT_TRUE(producer.halt("t", 0).get());
+  int refused = 0;
+  std::function<void(const outcome&)> again = [&](const outcome&) {
+    if (++refused < 200'000) producer.produce(to("a"), again);
+  };
+  producer.produce(to("a"), again);
+  EXPECT_EQ(refused, 200'000);
+}
+
+TEST(MockProducer, ACallbackThatThrowsIsCounted) {
+  mock_producer producer;
+  letters answers;
+  producer.produce(to("a"), [](const outcome&) { throw std::runtime_error("of the application"); });
+  producer.produce(to("b"), answers());
+  EXPECT_EQ(answers.seen, "D");
+  EXPECT_EQ(producer.status().get().callback_exceptions, 1U);
+}
+
+TEST(MockProducer, ACoroutineMayBeDestroyedWhileItWaits) {
+  struct owned {
+    struct promise_type {
+      owned get_return_object() noexcept {
+        return {std::coroutine_handle<promise_type>::from_promise(*this)};
+      }
+      std::suspend_never initial_suspend() noexcept { return {}; }
+      std::suspend_always final_suspend() noexcept { return {}; }
+      void return_void() noexcept {}
+      void unhandled_exception() noexcept { std::terminate(); }
+    };
+    std::coroutine_handle<promise_type> handle;
+  };
+  mock_producer producer{{.auto_complete = false}};
+  bool continued = false;
+  const auto waits = [](mock_producer& to_it, bool& on) -> owned {
+    static_cast<void>(co_await to_it.produce(to("a")));
+    on = true;
+  };
+  waits(producer, continued).handle.destroy();
+  EXPECT_TRUE(producer.deliver_next());
+  EXPECT_FALSE(continued);
 }
 
 }  // namespace

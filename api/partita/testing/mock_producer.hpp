@@ -4,7 +4,9 @@
 // It has the producer's own calls for records and for control, so that code which is written
 // against "something with the producer's interface" (a template parameter, or an interface of the
 // application's) runs with either. What the brokers would decide, the test decides: deliver_next(),
-// fail_next(), doubt_next(); or everything is delivered at once (auto-complete, the default).
+// fail_next(), doubt_next(), settle_as_written(); or everything is delivered at once
+// (auto-complete, the default). Deadlines pass for nobody, and completion tokens are not known
+// here.
 //
 // Invariants
 // 1. Every record that was accepted is answered exactly once, at the latest by the destructor.
@@ -12,18 +14,23 @@
 //    record lies at the next offset of its partition, one of unknown fate may.
 // 3. A failure takes effect (halt, failed records kept for recover) before its callback is called,
 //    and before any later record is taken.
+// 4. No callback is called inside another one: what a callback produces is answered after it.
 //
 // Threads: any; callbacks and coroutines run on the thread that made the answer, under no lock.
 #pragma once
 
 #include <partita/error.hpp>
+#include <partita/events.hpp>
 #include <partita/failure_policy.hpp>
 #include <partita/operation.hpp>
 #include <partita/outcome.hpp>
+#include <partita/produce_operation.hpp>
 #include <partita/produce_options.hpp>
 #include <partita/producer.hpp>
 #include <partita/record.hpp>
 #include <partita/recovery.hpp>
+#include <partita/settlement.hpp>
+#include <partita/status.hpp>
 
 #include <chrono>
 #include <coroutine>
@@ -31,6 +38,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,35 +51,51 @@ namespace partita::testing {
 struct mock_options {
   bool auto_complete = true;    ///< every record is delivered as soon as it is taken
   std::int32_t partitions = 1;  ///< of every topic; records without partition go by a hash of key
-  failure_policy on_failure = failure_policy::halt_partition;
-  std::size_t records_max = 10'000;  ///< unanswered ones; beyond: no room
+  failure_policy on_failure = failure_policy::halt_key;  ///< as the producer's
+  std::size_t records_max = 10'000;                      ///< unanswered ones; beyond: no room
 };
 
 /// A record that the mock took, and its answer once there is one.
 struct mock_record {
-  owned_record record;  ///< with the partition it went to
-  std::optional<outcome> answer;
+  owned_record record{};  ///< with the partition it went to
+  std::optional<outcome> answer{};
 };
 
 class mock_producer;
+class mock_state;
+class mock_waiter;
 
 /// What mock_producer::produce(record) returns.
 class [[nodiscard]] mock_operation {
  public:
   struct awaiter {
-    mock_producer& owner;
-    record sent;
-    std::optional<outcome> answer{};
+    mock_operation& self;
     bool await_ready() const noexcept { return false; }
-    bool await_suspend(std::coroutine_handle<> handle);
-    outcome await_resume() noexcept { return std::move(*answer); }
+    bool await_suspend(std::coroutine_handle<> handle) { return self.start(handle); }
+    outcome await_resume() noexcept { return self.take(); }
   };
-  mock_operation(mock_producer& owner, const record& sent) noexcept : owner_(&owner), sent_(sent) {}
-  awaiter operator co_await() && noexcept { return {*owner_, sent_}; }
+  mock_operation(mock_producer& owner, const record& sent, produce_options options = {}) noexcept
+      : owner_(&owner), sent_(sent), options_(std::move(options)) {}
+  mock_operation(const mock_operation&) = delete;
+  mock_operation& operator=(const mock_operation&) = delete;
+  ~mock_operation();
+
+  /// The coroutine continues through `executor`, which must outlive the operation.
+  mock_operation&& resume_on(resume_executor& executor) && noexcept {
+    executor_ = &executor;
+    return std::move(*this);
+  }
+  awaiter operator co_await() && noexcept { return {*this}; }
 
  private:
+  bool start(std::coroutine_handle<> handle);
+  [[nodiscard]] outcome take() noexcept;
+
   mock_producer* owner_;
   record sent_;
+  produce_options options_;
+  resume_executor* executor_ = nullptr;
+  std::shared_ptr<mock_waiter> waiter_;
 };
 
 class mock_producer {
@@ -84,32 +108,28 @@ class mock_producer {
 
   // What a producer does.
   [[nodiscard]] mock_operation produce(const record& record) noexcept { return {*this, record}; }
-  template <class Callback>
-  requires std::is_invocable_v < std::decay_t<Callback>
-  &, const outcome& > void produce(const record& record, Callback&& callback) {
-    take(record, std::forward<Callback>(callback));
+  [[nodiscard]] mock_operation produce(const record& record,
+                                       const produce_options& options) noexcept {
+    return {*this, record, options};
   }
-  template <class Callback>
-  requires std::is_invocable_v < std::decay_t<Callback>
-  &, const outcome& > admission try_produce(const record& record, Callback&& callback) {
-    return try_take(record, std::forward<Callback>(callback));
+  template <outcome_callback Callback>
+  void produce(const record& record, Callback&& callback) {
+    take(record, {}, std::forward<Callback>(callback));
   }
-  /// Deadlines and ways to cancel mean nothing here: the test decides what becomes of a record.
-  [[nodiscard]] mock_operation produce(const record& record, const produce_options&) noexcept {
-    return {*this, record};
+  template <outcome_callback Callback>
+  void produce(const record& record, const produce_options& options, Callback&& callback) {
+    take(record, options, std::forward<Callback>(callback));
   }
-  template <class Callback>
-  requires std::is_invocable_v < std::decay_t<Callback>
-  &, const outcome& >
-         void produce(const record& record, const produce_options&, Callback&& callback) {
-    take(record, std::forward<Callback>(callback));
+  template <outcome_callback Callback>
+  admission try_produce(const record& record, Callback&& callback) {
+    return try_take(record, {}, std::forward<Callback>(callback));
   }
-  template <class Callback>
-  requires std::is_invocable_v < std::decay_t<Callback>
-  &, const outcome& >
-         admission try_produce(const record& record, const produce_options&, Callback&& callback) {
-    return try_take(record, std::forward<Callback>(callback));
+  template <outcome_callback Callback>
+  admission try_produce(const record& record, const produce_options& options, Callback&& callback) {
+    return try_take(record, options, std::forward<Callback>(callback));
   }
+  /// A record that waits for its answer ends not_written, code cancelled. Stop tokens do the same.
+  bool cancel(record_handle handle) noexcept { return handle.cancel(); }
   [[nodiscard]] operation<std::vector<outcome>> produce_batch(std::span<const record> records,
                                                               const produce_options& options = {});
   [[nodiscard]] operation<tally> flush();
@@ -124,6 +144,17 @@ class mock_producer {
   operation<bool> resume(std::string_view topic, partition_id partition);
   [[nodiscard]] operation<recovery_report> recover(std::string_view topic, partition_id partition,
                                                    recovery how, recover_options options = {});
+  [[nodiscard]] operation<recovery_report> recover(std::string_view topic, partition_id partition,
+                                                   std::string_view key, recovery how,
+                                                   recover_options options = {});
+  operation<bool> halt(std::string_view topic, partition_id partition);
+  operation<bool> halt(std::string_view topic, partition_id partition, std::string_view key);
+  /// Done when the test has decided by settle_as_...(), or the mock is closed.
+  [[nodiscard]] operation<settlement> settle(ticket which);
+  /// Of the partitions that something was done to.
+  [[nodiscard]] operation<producer_status> status();
+  /// Halted and resumed partitions and keys.
+  [[nodiscard]] event_stream events(std::size_t capacity = 1024);
 
   // What the test decides. False: nothing waits for an answer.
   bool deliver_next();
@@ -134,6 +165,10 @@ class mock_producer {
   void set_auto_complete(bool on);
   /// As if a record of the partition had failed: new records are refused until recover().
   void halt(std::string_view topic, partition_id partition, std::error_code cause);
+  /// What became of a record of unknown fate. False: no such ticket, or decided before.
+  bool settle_as_written(ticket which);
+  bool settle_as_never_written(ticket which);
+  bool settle_as_undecidable(ticket which, std::error_code reason);
 
   // What the test looks at.
   [[nodiscard]] std::size_t pending() const;
@@ -144,14 +179,20 @@ class mock_producer {
   [[nodiscard]] std::vector<owned_record> log(std::string_view topic, partition_id partition) const;
 
  private:
-  friend struct mock_operation::awaiter;
+  friend class mock_operation;
   using callback = std::function<void(const outcome&)>;
-  struct parts;
 
-  void take(const record& record, callback answered);
-  admission try_take(const record& record, callback answered);
+  void take(const record& record, const produce_options& options, callback answered);
+  admission try_take(const record& record, const produce_options& options, callback answered);
+  void watch(std::size_t index, const produce_options& options, std::unique_lock<std::mutex>& held);
+  bool answer_next(const std::function<void(std::size_t)>& how);
+  operation<bool> halt_for(std::string_view topic, partition_id partition,
+                           const std::optional<std::string>& key);
+  operation<recovery_report> recover_for(std::string_view topic, partition_id partition,
+                                         const std::optional<std::string>& key, recovery how,
+                                         recover_options options);
 
-  std::unique_ptr<parts> parts_;
+  std::unique_ptr<mock_state> state_;
 };
 
 }  // namespace partita::testing

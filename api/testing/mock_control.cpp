@@ -1,0 +1,142 @@
+// Halts, recovery, settlement, status and events of the mock.
+#include "api/testing/mock_state.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace partita::testing {
+
+void mock_state::tell(partition_change change, const place& where, std::error_code code,
+                      std::vector<std::string> keys) {
+  std::erase_if(streams, [](const auto& each) { return each->ended(); });
+  if (streams.empty()) return;
+  partition_event event;
+  event.change = change;
+  event.topic = where.first;
+  event.partition = where.second;
+  event.code = code;
+  event.keys = std::move(keys);
+  owed.push_back([event = std::move(event), to = streams] {
+    for (const auto& each : to) each->on_event(event);
+  });
+}
+
+void mock_state::halt(const place& where, const std::optional<std::string>& key,
+                      std::error_code cause) {
+  partition& at = partitions[where];
+  if (key ? !at.halted_keys.emplace(*key, cause).second : at.halted.has_value()) return;
+  if (!key) at.halted = cause;
+  tell(partition_change::halted, where, cause,
+       key ? std::vector{*key} : std::vector<std::string>{});
+}
+
+/// A new submission: it is delivered, as the second try of a test usually is.
+void mock_state::resubmit(std::size_t index, recovery_report& into) {
+  const auto again = records.size();
+  const record_number number = records[index].number;
+  records.push_back({{records[index].noted.record, {}}, {}, number, {}});
+  waiting.push_back(again);
+  deliver(again);
+  into.resubmitted.push_back({number, *records[again].noted.answer});
+}
+
+recovery_report mock_state::recover(const place& where, const std::optional<std::string>& key,
+                                    recovery how, recover_options allowed) {
+  recovery_report made;
+  const auto found = partitions.find(where);
+  if (found == partitions.end()) return made;
+  partition& at = found->second;
+  made.was_halted = key ? at.halted_keys.contains(*key) : at.halted || !at.halted_keys.empty();
+  if (!made.was_halted) return made;
+  const auto concerns = [&](std::size_t index) {
+    return !key || records[index].noted.record.key == key;
+  };
+  std::vector<std::size_t> touched;
+  std::copy_if(at.failed.begin(), at.failed.end(), std::back_inserter(touched), concerns);
+  std::erase_if(at.failed, concerns);
+  if (how == recovery::take)
+    for (const auto index : waiting) {
+      const auto& record = records[index].noted.record;
+      if (record.topic == where.first && record.partition.value == where.second &&
+          concerns(index) && refusal(record))
+        touched.push_back(index);
+    }
+  std::sort(touched.begin(), touched.end());
+  if (key)
+    at.halted_keys.erase(*key);
+  else
+    at.halted_keys.clear();
+  if (!key) at.halted.reset();
+  tell(partition_change::resumed, where, {}, key ? std::vector{*key} : std::vector<std::string>{});
+  for (const auto index : touched) {
+    if (how == recovery::take && !records[index].noted.answer)
+      answer(index, failure(owned_record{records[index].noted.record}, fate::not_written,
+                            client_errc::handed_back, {}, records[index].number));
+    const failed told = *records[index].noted.answer->failure();
+    if (how == recovery::take)
+      made.taken.push_back({records[index].noted.record, told});
+    else if (how == recovery::discard)
+      ++made.discarded;
+    else if (told.fate == fate::unknown && !allowed.allow_duplicates)
+      made.left_out.push_back(told);
+    else
+      resubmit(index, made);
+  }
+  return made;
+}
+
+producer_status mock_state::status() const {
+  producer_status made;
+  made.callback_exceptions = callback_exceptions;
+  for (const auto& [where, at] : partitions) {
+    partition_status& one = made.partitions.emplace_back();
+    one.topic = where.first;
+    one.partition = where.second;
+    one.state = closed      ? partition_state::closing
+                : at.halted ? partition_state::halted
+                : at.paused ? partition_state::paused
+                            : partition_state::normal;
+    if (at.halted) one.halt_cause = *at.halted;
+    one.failed_records_kept = at.failed.size();
+    one.halted_keys = at.halted_keys.size();
+    for (const auto& [key, cause] : at.halted_keys)
+      if (one.some_halted_keys.size() < 10) one.some_halted_keys.push_back({key, cause});
+    if (at.next_offset > 0) one.last_offset = at.next_offset - 1;
+    one.answered = at.answered;
+    one.last_error = at.last_error;
+    for (const auto index : waiting) {
+      const auto& record = records[index].noted.record;
+      if (record.topic != where.first || record.partition.value != where.second) continue;
+      ++one.buffered_records;
+      if (at.halted || (record.key && at.halted_keys.contains(*record.key))) ++one.held_records;
+    }
+    for (const auto& [ticket, doubt] : doubts) {
+      const auto& record = records[doubt.index].noted.record;
+      if (record.topic == where.first && record.partition.value == where.second) ++one.tickets_kept;
+    }
+  }
+  return made;
+}
+
+bool mock_state::decide(ticket which, const std::function<settlement(std::size_t index)>& verdict) {
+  const auto found = doubts.find(which.value);
+  if (found == doubts.end() || found->second.verdict) return false;
+  doubt& one = found->second;
+  one.verdict.emplace(verdict(one.index));
+  for (auto* state : std::exchange(one.asked, {}))
+    owed.push_back([state, told = *one.verdict] {
+      state->result.emplace(told);
+      state->open();
+      state->release();
+    });
+  return true;
+}
+
+void mock_state::end_settlements() {
+  for (auto& [which, doubt] : doubts)
+    if (!doubt.verdict)
+      static_cast<void>(decide(
+          {which}, [](std::size_t) -> settlement { return undecidable{client_errc::closed}; }));
+}
+
+}  // namespace partita::testing

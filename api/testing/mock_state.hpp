@@ -1,0 +1,147 @@
+// What a mock_producer knows: its records, its partitions, and what it owes to whom.
+//
+// Invariants
+// 1. Everything is done under the lock; what user code has to hear is noted as owed and told by
+//    tell_owed(), under no lock.
+// 2. A thread that tells what is owed does not begin to tell again from inside a callback.
+//
+// Threads: any.
+#pragma once
+
+#include "api/event_queue.hpp"
+
+#include <partita/failure_policy.hpp>
+#include <partita/operation.hpp>
+#include <partita/outcome.hpp>
+#include <partita/produce_options.hpp>
+#include <partita/record.hpp>
+#include <partita/recovery.hpp>
+#include <partita/settlement.hpp>
+#include <partita/status.hpp>
+#include <partita/testing/mock_producer.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace partita::testing {
+
+class mock_state {
+ public:
+  using callback = std::function<void(const outcome&)>;
+  using stop_registration = std::stop_callback<std::function<void()>>;
+
+  struct held_record {
+    mock_record noted;
+    callback answered;
+    record_number number{};  ///< that of its first submission
+    std::vector<std::unique_ptr<stop_registration>> cancellations{};
+  };
+  struct partition {
+    std::int64_t next_offset = 0;
+    bool paused = false;
+    std::optional<std::error_code> halted{};  ///< all of it
+    std::map<std::string, std::error_code> halted_keys{};
+    std::vector<std::size_t> failed{};   ///< kept for recover()
+    std::vector<std::size_t> written{};  ///< records by offset
+    tally answered{};
+    std::error_code last_error{};
+  };
+  using place = std::pair<std::string, std::int32_t>;
+
+  explicit mock_state(const mock_options& wanted) : options(wanted) {}
+
+  // Under the lock
+  [[nodiscard]] partition& of(const owned_record& record) {
+    return partitions[{record.topic, record.partition.value}];
+  }
+  [[nodiscard]] bool known(partition_id which) const noexcept {
+    return which.value >= 0 && which.value < options.partitions;
+  }
+  /// The record's index, if it was taken; otherwise its answer is owed.
+  std::optional<std::size_t> admit(const record& from, callback answered);
+  void deliver(std::size_t index);
+  void fail(std::size_t index, fate what, std::error_code code);
+  /// Ends it not_written without being a failure.
+  void end(std::size_t index, std::error_code code);
+  /// Unanswered, and neither paused nor halted.
+  [[nodiscard]] std::optional<std::size_t> next();
+  /// Delivers what a pause or a halt held up.
+  void go_on();
+  void halt(const place& where, const std::optional<std::string>& key, std::error_code cause);
+  recovery_report recover(const place& where, const std::optional<std::string>& key, recovery how,
+                          recover_options allowed);
+  [[nodiscard]] producer_status status() const;
+  void tell(partition_change change, const place& where, std::error_code code,
+            std::vector<std::string> keys);
+  bool decide(ticket which, const std::function<settlement(std::size_t index)>& verdict);
+  void end_settlements();
+
+  /// Calls what is owed; more may be owed by what it calls.
+  void tell_owed(std::unique_lock<std::mutex>& held);
+
+  template <class Wanted>
+  operation<tally> flush(Wanted&& wanted) {
+    auto* state = new detail::operation_state<tally>;
+    operation<tally> made{*state};
+    std::unique_lock held{lock};
+    state->retain();
+    barrier& one = barriers.emplace_back();
+    one.state = state;
+    for (const auto index : waiting)
+      if (wanted(records[index].noted.record)) one.waits_for.push_back(index);
+    tell_owed(held);
+    return made;
+  }
+
+  /// A record of unknown fate, and who asked for it.
+  struct doubt {
+    std::size_t index = 0;
+    std::optional<settlement> verdict{};
+    std::vector<detail::operation_state<settlement>*> asked{};
+  };
+
+  mock_options options;
+  mutable std::mutex lock;
+  std::deque<held_record> records;  // all of them: indexes stay
+  std::deque<std::size_t> waiting;  // unanswered, in order
+  std::map<place, partition> partitions;
+  std::map<std::uint64_t, doubt> doubts;  // by their tickets
+  std::vector<std::shared_ptr<detail::event_queue>> streams;
+  bool closed = false;
+  std::uint64_t callback_exceptions = 0;
+
+  /// User code that is owed something.
+  std::vector<std::function<void()>> owed;
+
+ private:
+  /// A flush that is not over yet.
+  struct barrier {
+    std::vector<std::size_t> waits_for{};
+    tally answered{};
+    detail::operation_state<tally>* state = nullptr;
+  };
+
+  [[nodiscard]] outcome failure(const owned_record& record, fate what, std::error_code code,
+                                std::error_code cause = {}, record_number number = {});
+  void owe(callback answered, outcome answer);
+  void answer(std::size_t index, outcome with);
+  [[nodiscard]] std::optional<std::error_code> refusal(const owned_record& record);
+  void resubmit(std::size_t index, recovery_report& into);
+
+  std::vector<barrier> barriers;
+  std::vector<std::thread::id> telling_;
+  std::uint64_t last_ticket_ = 0;
+};
+
+}  // namespace partita::testing
