@@ -37,12 +37,12 @@ struct read_end {
 /// What a broker says about a topic.
 struct topic_description {
   struct leader {
-    partition_id partition;
-    broker_id broker;  ///< not known() while there is none
-    std::string host;  ///< empty where the broker has no address
+    partition_id partition{};
+    broker_id broker{};  ///< not known() while there is none
+    std::string host{};  ///< empty where the broker has no address
     std::int32_t port = 0;
   };
-  std::vector<leader> leaders;           ///< by partition
+  std::vector<leader> leaders{};         ///< by partition
   std::optional<bool> may_be_written{};  ///< by whoever asks; unset: the broker does not say
 };
 
