@@ -44,7 +44,7 @@ struct produce_options {
   /// Cancels the record only until it is admitted, which means: while it waits for room in
   /// buffer.memory or for its topic's partitions. A stop after that does nothing.
   std::stop_token admission_cancellation{};
-  /// In place of delivery.timeout.ms; counts from the admission. More than 24 days counts as 24
+  /// In place of delivery.timeout.ms; counts from the admission. More than 12 days counts as 12
   /// days. Zero or less has passed already: the record ends as at its deadline, and is never sent.
   std::optional<std::chrono::milliseconds> delivery_timeout{};
   /// In place of max.block.ms. Zero or less does not wait.
