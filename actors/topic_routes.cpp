@@ -226,6 +226,17 @@ waiting_end end_of(const record_node& node, duration waiting_max) noexcept {
   return {admitted(node) + waiting_max, false};
 }
 
+/// When the first record of a line ends. Of those without limits of their own that is the front.
+instant first_end(const std::deque<command*>& line, bool own_limits, duration waiting_max) {
+  instant first = never;
+  for (const command* each : line) {
+    if (each->kind != command_kind::record) continue;
+    first = std::min(first, end_of(static_cast<const record_node&>(*each), waiting_max).at);
+    if (!own_limits) break;
+  }
+  return first;
+}
+
 }  // namespace
 
 /// A barrier behind it hears of it when it is reached.
@@ -259,7 +270,6 @@ instant topic_route::expire_own(instant now, duration waiting_max, std::error_co
                                 answer_function answer, void* context) {
   std::vector<std::pair<record_node*, bool>> taken;
   std::vector<command*> reached;
-  instant next = never;
   {
     std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < waiting_.size();) {
@@ -268,12 +278,10 @@ instant topic_route::expire_own(instant now, duration waiting_max, std::error_co
         continue;
       }
       const waiting_end end = end_of(static_cast<record_node&>(*waiting_[i]), waiting_max);
-      if (end.at <= now) {
+      if (end.at <= now)
         taken.emplace_back(take_from_middle(i), end.by_delivery);
-      } else {
-        next = std::min(next, end.at);
+      else
         ++i;
-      }
     }
   }
   for (const auto& [node, by_delivery] : taken)
@@ -283,7 +291,8 @@ instant topic_route::expire_own(instant now, duration waiting_max, std::error_co
   // Barriers that have nothing before them any more.
   take_front(reached, [](const record_node&) { return false; });
   answer_taken(reached, failure_of({}, {}, limit::none), answer, context);
-  return next;
+  std::lock_guard lock(mutex_);
+  return first_end(waiting_, own_limits_, waiting_max);
 }
 
 instant topic_route::expire(instant now, duration waiting_max, std::error_code cause,
@@ -296,15 +305,12 @@ instant topic_route::expire(instant now, duration waiting_max, std::error_code c
   }
   if (next_own) return expire_own(now, waiting_max, cause, answer, context);
   std::vector<command*> taken;
-  instant next = never;
-  take_front(taken, [&](const record_node& front) {
-    if (admitted(front) + waiting_max <= now) return true;
-    next = admitted(front) + waiting_max;
-    return false;
-  });
+  take_front(taken, [&](const record_node& front) { return admitted(front) + waiting_max <= now; });
   answer_taken(taken, failure_of(client_errc::metadata_timeout, cause, limit::metadata_timeout),
                answer, context);
-  return next;
+  // After the answers: what their callbacks produced waits here too, and wakes nobody.
+  std::lock_guard lock(mutex_);
+  return first_end(waiting_, own_limits_, waiting_max);
 }
 
 void topic_route::fail_waiting(std::error_code code, std::error_code cause, answer_function answer,

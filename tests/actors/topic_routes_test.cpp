@@ -77,6 +77,22 @@ TEST_F(TopicRoute, ExpiresRecordsInTheirOrderAndSaysWhenToComeBack) {
   EXPECT_EQ(taken.codes.back(), make_error_code(client_errc::closed));
 }
 
+// It asks for the topic too, but the metadata actor is asked already: found by the histories.
+TEST_F(TopicRoute, WhatACallbackProducesWhileOthersExpireIsNotForgotten) {
+  const instant start{seconds(100)};
+  ASSERT_EQ(route.wait(waiting_node(1, start)), route_answer::waiting);
+  taken.on_answer = [&] {
+    taken.on_answer = nullptr;
+    EXPECT_EQ(route.wait(waiting_node(2, start + seconds(10))), route_answer::waiting);
+  };
+
+  const instant next = route.expire(start + seconds(10), seconds(10), {}, &answers::take, &taken);
+
+  EXPECT_EQ(taken.values, (std::vector<std::uint64_t>{1}));
+  EXPECT_EQ(next, start + seconds(20));
+  route.close(&answers::take, &taken);
+}
+
 TEST_F(TopicRoute, ABarrierCountsTheFailuresBeforeItOnly) {
   ASSERT_EQ(route.wait(waiting_node(1)), route_answer::waiting);
   ASSERT_EQ(route.wait(waiting_node(2)), route_answer::waiting);
