@@ -143,6 +143,9 @@ void partition_core::set_aside_halted() {
       return keys_.holds(each.key_hash, in.ordinal_of(each));
     });
     if (halted != nullptr) put_aside(*halted);
+    // Behind a halt of all, records of these keys are not put aside: they may not join a batch that
+    // lies before what was.
+    if (halted != nullptr && gate_ == gate::halted) joined_from_ = next_ordinal_;
     if (front == nullptr) continue;
     front->swept = halts_;
     open_.insert_by_order(*front);

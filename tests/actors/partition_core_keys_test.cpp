@@ -188,6 +188,39 @@ TEST(PartitionCore, HeldRecordsOfSeveralKeysKeepTheirOrderThroughLaterHalts) {
   b.end();
 }
 
+/// A record as a command of its own, without the end of the turn.
+void append(partition_bench& b, int number, const char* key) {
+  const std::string value = std::to_string(number);
+  record what{.topic = "topic", .key = {}, .value = value};
+  if (key != nullptr) what.key = key;
+  record_node* node =
+      make_record_node(what, static_cast<std::uint32_t>(wire::record_tail_size(what)));
+  node->data = static_cast<std::uint64_t>(number);
+  node->admitted_ns = b.now.time_since_epoch().count();
+  b.accepted_bytes += node->weight;
+  b.core->append(*node, b.now);
+  release_record_node(*node);
+}
+
+// Found by the histories: the later one joined the batch that the earlier one was taken out of.
+TEST(PartitionCore, BehindAHaltOfAllARecordDoesNotPassOneOfItsKeyThatWasPutAside) {
+  auto with = by_key(while_halted::hold);
+  with.batch_records_max = 3;
+  partition_bench b(with);
+  b.started();
+  b.produce_failed(client_errc::record_too_large, "k1");
+  b.halt();
+  append(b, 1, nullptr);
+  append(b, 2, "k1");
+  b.core->settle(b.now);
+  append(b, 3, "k1");
+  b.core->settle(b.now);
+
+  b.recover(recovery::discard);
+
+  EXPECT_EQ(deliver_all(b), (numbers{1, 2, 3}));
+}
+
 TEST(PartitionCore, TakeOfOneKeyHandsBackWhatFailedAndWhatWasHeldInOrder) {
   partition_bench b(by_key(while_halted::hold));
   halt_k1(b);
