@@ -39,6 +39,10 @@ void coverage::add(const coverage& other) noexcept {
   delivered += other.delivered;
   not_written += other.not_written;
   unknown += other.unknown;
+  settled_delivered += other.settled_delivered;
+  settled_never_written += other.settled_never_written;
+  undecidable += other.undecidable;
+  halts_asked += other.halts_asked;
   recoveries += other.recoveries;
   resubmitted += other.resubmitted;
   taken += other.taken;
@@ -63,8 +67,13 @@ std::string report(const coverage& seen, std::uint64_t histories) {
   text += line("  the rarest pair of groups met in %llu histories\n", wide(rarest));
   text += line("records  delivered %llu  not written %llu  unknown %llu\n", wide(seen.delivered),
                wide(seen.not_written), wide(seen.unknown));
-  text += line("control  recoveries %llu (resubmitted %llu, taken %llu)  flushes %llu\n",
-               wide(seen.recoveries), wide(seen.resubmitted), wide(seen.taken), wide(seen.flushes));
+  text +=
+      line("settled  delivered %llu  never written %llu  undecidable %llu\n",
+           wide(seen.settled_delivered), wide(seen.settled_never_written), wide(seen.undecidable));
+  text +=
+      line("control  halts %llu  recoveries %llu (resubmitted %llu, taken %llu)  flushes %llu\n",
+           wide(seen.halts_asked), wide(seen.recoveries), wide(seen.resubmitted), wide(seen.taken),
+           wide(seen.flushes));
   text += line("virtual  %.1f hours, %llu events\n",
                static_cast<double>(seen.virtual_ms) / 3'600'000.0, wide(seen.events));
   return text;

@@ -40,8 +40,11 @@ namespace partita::simulate {
   X(leaders, tail_lost)             \
   X(leaders, replication_held)      \
   X(producers, forgotten)           \
+  X(producers, no_id)               \
   X(topics, grown)                  \
   X(topics, limited)                \
+  X(topics, made_again)             \
+  X(rights, denied)                 \
   X(clocks, back_dated)             \
   X(memory, no_room)                \
   X(memory, large_record)           \
@@ -77,6 +80,10 @@ struct coverage {
   std::uint64_t delivered = 0;
   std::uint64_t not_written = 0;
   std::uint64_t unknown = 0;
+  std::uint64_t settled_delivered = 0;
+  std::uint64_t settled_never_written = 0;
+  std::uint64_t undecidable = 0;
+  std::uint64_t halts_asked = 0;
   std::uint64_t recoveries = 0;
   std::uint64_t resubmitted = 0;
   std::uint64_t taken = 0;

@@ -86,6 +86,15 @@ void judge::read_logs() {
       }
 }
 
+/// Whether nothing there may be written twice, by resubmission or by a retry without a sequence.
+bool judge::once_at(const account& at, place where) {
+  const auto& all = at.whose->resubmissions();
+  return at.whose->config().enable_idempotence &&
+         std::none_of(all.begin(), all.end(), [&](const resubmission& each) {
+           return each.where == where && each.duplicates_allowed;
+         });
+}
+
 // Which records recover(resubmit) sent again is told by where they were delivered: ascending, and
 // all of them produced before the recovery. What turned out to be in the log keeps its place there.
 void judge::check_resubmissions(account& at) {
@@ -97,7 +106,8 @@ void judge::check_resubmissions(account& at) {
         if (answer.failure()->fate == fate::unknown) ++at.loose[again.where];
         continue;
       }
-      if (!success->offset) {
+      // Offsets of several lives of a topic are not told apart.
+      if (!success->offset || logs_.at(again.where).size() > 1) {
         ++at.loose[again.where];
         continue;
       }
@@ -118,6 +128,10 @@ void judge::check_resubmissions(account& at) {
         add(1, "wrong-answer", *at.whose, found->order,
             "was sent again, and the report has another record's number");
       at.expected[found->order].push_back(success->offset->value);
+      if (at.copies[found->order].size() > 1 && once_at(at, again.where))
+        add(4, "duplicate", *at.whose, found->order,
+            "resubmitted, delivered at offset " + text_of(success->offset->value) +
+                ", and in the log before");
       if (!found->from_callback && last && found->order < *last)
         add(6, "int-send-skip", *at.whose, found->order,
             "resubmitted behind record " + text_of(static_cast<std::int64_t>(*last)));
@@ -154,7 +168,23 @@ void judge::check_record(account& at, const record_life& one) {
   } else if (success != nullptr && copies.empty()) {
     add(1, "lost-write", *at.whose, one.order, "delivered, and nowhere in the log");
   }
-  check_copies(at, one, success != nullptr || is_unknown(one));
+  check_settlement(at, one);
+  const bool shown_absent = one.settled && one.settled->is_never_written();
+  check_copies(at, one, success != nullptr || (is_unknown(one) && !shown_absent));
+}
+
+// I1 and I2 of what became of it later.
+void judge::check_settlement(account& at, const record_life& one) {
+  if (one.settlement_asked && !one.settled)
+    add(7, "unanswered", *at.whose, one.order, "nobody said what became of it");
+  const delivered* found = one.settled ? one.settled->delivery() : nullptr;
+  if (found == nullptr || !found->offset) return;
+  const auto& copies = at.copies[one.order];
+  if (std::none_of(copies.begin(), copies.end(), [&](const copy& each) {
+        return each.offset == found->offset->value && each.where == one.where;
+      }))
+    add(1, "lost-write", *at.whose, one.order,
+        "settled as delivered at offset " + text_of(found->offset->value) + ", and not there");
 }
 
 // I2 and I4: how often it may be there.

@@ -24,9 +24,6 @@ struct finding {
   std::string text;
 };
 
-/// The logs of one history: those of each partition, one list per life of its topic.
-using logs = std::map<place, std::vector<std::vector<testing::log_record>>>;
-
 class judge {
  public:
   judge(const std::vector<std::unique_ptr<subject>>& subjects, const logs& held)
@@ -48,8 +45,10 @@ class judge {
   };
 
   void read_logs();
+  [[nodiscard]] static bool once_at(const account& at, place where);
   void check_resubmissions(account& at);
   void check_record(account& at, const record_life& one);
+  void check_settlement(account& at, const record_life& one);
   void check_copies(account& at, const record_life& one, bool may_lie_somewhere);
   void check_offsets(const account& at);
   void check_order(const account& at);

@@ -22,6 +22,7 @@ constexpr std::array<group_row, fault_groups> groups{{
     {fault_group::leaders, 5, "leaders"},
     {fault_group::producers, 6, "producers"},
     {fault_group::topics, 7, "topics"},
+    {fault_group::rights, 8, "rights"},
     {fault_group::clocks, 11, "clocks"},
     {fault_group::memory, 12, "memory"},
     {fault_group::hooks, 13, "hooks"},

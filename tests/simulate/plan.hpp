@@ -31,6 +31,7 @@ enum class fault_group : std::uint8_t {
   leaders,       ///< 5: moved, with and without the tail
   producers,     ///< 6: what brokers remember of a producer
   topics,        ///< 7: grown, limited, deleted and made again
+  rights,        ///< 8: taken away for a while
   clocks,        ///< 11: the client stalls, old timestamps
   memory,        ///< 12: hardly any room
   hooks,         ///< 13: callbacks that throw and that produce
@@ -38,7 +39,7 @@ enum class fault_group : std::uint8_t {
   closing,       ///< 15: close with any deadline, at any moment, twice
   swizzle,       ///< 16: all links clogged and freed in random order, flapping
 };
-inline constexpr std::size_t fault_groups = 13;
+inline constexpr std::size_t fault_groups = 14;
 using fault_set = std::bitset<fault_groups>;
 
 [[nodiscard]] std::string_view name(fault_group group) noexcept;

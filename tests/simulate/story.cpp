@@ -23,6 +23,7 @@ testing::simulation_options world_of(const plan& history) {
   testing::simulation_options setup;
   setup.cluster.brokers = history.brokers;
   setup.cluster.seed = history.seed;
+  setup.cluster.auto_create_topics = false;
   for (std::size_t i = 0; i < history.partitions.size(); ++i)
     setup.cluster.topics[subject::topic_name(static_cast<int>(i))].partitions =
         history.partitions[i];
@@ -108,6 +109,9 @@ class story {
     if (draws().chance(0.22 * plan_.fury)) weather_->strike();
     if (whose.alive()) control(whose);
     const double pace = draws().unit();
+    // Between two events, as another thread would.
+    if (pace > 0.75 && pace < 0.95)
+      for (std::uint64_t events = draws().below(25); events > 0; --events) world_.time().step();
     if (pace < 0.55) world_.time().run_for(milliseconds{draws().below(40)});
     if (pace > 0.95) world_.time().run_for(milliseconds{draws().below(6000)});
   }
@@ -124,6 +128,9 @@ class story {
   void control(subject& whose) {
     const place where = weather_->any_place();
     if (whose.seen_halted(where) && draws().chance(0.3)) recover(whose, where);
+    if (draws().chance(0.015))
+      whose.halt(where, static_cast<int>(draws().below(static_cast<std::uint64_t>(plan_.keys))) -
+                            (draws().chance(0.5) ? plan_.keys : 0));
     if (draws().chance(0.03)) whose.flush(static_cast<int>(draws().below(3)), where);
     if (draws().chance(0.02)) whose.ask_status();
     if (draws().chance(0.01)) recover(whose, where);  // of what is not halted: a no-op
@@ -202,7 +209,18 @@ class story {
       });
     });
     wait_for_answers(seconds(30));
-    // A resubmitted record may have failed again, which only the report told.
+    discard_all();
+    if (weather_->former().empty()) return;
+    // That a topic was made again is learnt of by those that send to it.
+    for_each_living([&](subject& each) {
+      for_each_place([&](place where) { each.produce({where, 0, 10}); });
+    });
+    wait_for_answers(seconds(30));
+    discard_all();
+  }
+
+  /// A resubmitted record may have failed again, which only the report told.
+  void discard_all() {
     for_each_living([&](subject& each) {
       for_each_place([&](place where) { each.recover(where, recovery::discard, false); });
     });
@@ -257,7 +275,7 @@ class story {
   }
 
   logs read() {
-    logs held;
+    logs held = weather_->former();
     for_each_place([&](place where) {
       held[where].push_back(world_.cluster().log(subject::topic_name(where.first), where.second));
     });

@@ -134,7 +134,8 @@ record_life& subject::enter(const wish& what) {
   one.from_callback = depth_ > 0;
   one.must_arrive = what.must_arrive;
   ++here.open;
-  note(one, std::string("produced") + (one.from_callback ? " inside a callback" : "") +
+  note(one, "produced" + (one.key ? " key " + *one.key : std::string()) +
+                (one.from_callback ? " inside a callback" : "") +
                 (one.behind_halt ? " behind a halt" : ""));
   return one;
 }
@@ -213,11 +214,12 @@ void subject::note_answer(record_life& one, const outcome& answer) {
   --here.open;
   if (const failed* failure = answer.failure()) {
     failure->fate == fate::unknown ? ++seen_.unknown : ++seen_.not_written;
+    if (failure->fate == fate::unknown) ask_what_became_of(one, *failure);
     if (is(*failure, client_errc::buffer_full)) seen_.hit(fault_kind::no_room);
     const bool collected = here.recovering > 0 && one.order < here.recovered_at;
     if (!collected && !one.together && halts(*failure)) {
       if (config_.on_failure == failure_policy::halt_partition ||
-          is(*failure, client_errc::invariant_broken))
+          is(*failure, client_errc::invariant_broken) || is(*failure, client_errc::topic_replaced))
         here.seen = true;
       else if (config_.on_failure == failure_policy::halt_key && one.key)
         here.keys.insert(*one.key);
@@ -225,6 +227,24 @@ void subject::note_answer(record_life& one, const outcome& answer) {
   } else {
     ++seen_.delivered;
   }
+}
+
+void subject::ask_what_became_of(record_life& one, const failed& answer) {
+  if (producer_ == nullptr || !draws_.chance(0.5)) return;
+  one.settlement_asked = true;
+  producer_->settle(answer.ticket).then([this, &one](const settlement& verdict) {
+    one.settled = verdict;
+    if (verdict.is_delivered())
+      ++seen_.settled_delivered;
+    else
+      verdict.is_never_written() ? ++seen_.settled_never_written : ++seen_.undecidable;
+    if (!trace_) return;
+    const delivered* found = verdict.delivery();
+    note(one, found != nullptr ? "settled: " + text_of(outcome(*found))
+              : verdict.is_never_written()
+                  ? std::string("settled: never written")
+                  : "undecidable: " + verdict.undecided()->reason.message());
+  });
 }
 
 void subject::misbehave(const record_life& one) {
@@ -268,6 +288,7 @@ void subject::recover(place where, recovery how, bool duplicates) {
     trace_("producer " + std::to_string(number_) + " recover " + std::to_string(where.first) + "/" +
            std::to_string(where.second) + " how " + std::to_string(static_cast<int>(how)));
   ++here.recovering;
+  ++here.recoveries;
   ++recoveries_open_;
   ++seen_.recoveries;
   recover_options options;
@@ -313,6 +334,27 @@ void subject::check_hand_back(place where, const std::vector<std::uint64_t>& ord
       complaints_.push_back(std::string(by) + " handed back record " + std::to_string(orders[i]) +
                             " behind " + std::to_string(orders[i - 1]) + " in partition " +
                             std::to_string(where.second));
+}
+
+/// In force for the application when it is told so, unless it has recovered since.
+void subject::halt(place where, int key) {
+  ++seen_.halts_asked;
+  const std::string topic = topic_name(where.first);
+  const std::string name = "k" + std::to_string(key);
+  halting& here = halts_[where];
+  here.by_key = here.by_key || key >= 0;
+  if (trace_)
+    trace_("producer " + std::to_string(number_) + " halt " + std::to_string(where.first) + "/" +
+           std::to_string(where.second) + (key < 0 ? "" : " " + name));
+  auto asked =
+      key < 0 ? producer_->halt(topic, where.second) : producer_->halt(topic, where.second, name);
+  std::move(asked).then([&here, key, name, before = here.recoveries](bool done) {
+    if (!done || here.recoveries != before) return;
+    if (key < 0)
+      here.seen = true;
+    else
+      here.keys.insert(name);
+  });
 }
 
 void subject::flush(int scope, place where) {

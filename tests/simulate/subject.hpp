@@ -13,6 +13,7 @@
 #include "tests/simulate/plan.hpp"
 
 #include <partita/producer.hpp>
+#include <partita/testing/cluster.hpp>
 #include <partita/testing/simulated_producer.hpp>
 
 #include <chrono>
@@ -32,6 +33,9 @@ namespace partita::simulate {
 using testing::virtual_time;
 using place = std::pair<int, int>;  // topic, partition
 
+/// The logs of one history: those of each partition, one list per life of its topic.
+using logs = std::map<place, std::vector<std::vector<testing::log_record>>>;
+
 /// Takes what happens, line by line. Null: nothing is written down.
 using diary = std::function<void(const std::string& line)>;
 
@@ -44,11 +48,13 @@ struct record_life {
   virtual_time::duration bound{};  ///< it must be answered by then
   virtual_time::duration answered{};
   std::vector<outcome> answers;
-  bool behind_halt = false;    ///< its application had seen the halt, and not recovered
-  bool from_callback = false;  ///< goes before what is queued: its order is its own
-  bool must_arrive = false;    ///< produced after all faults: I14
-  bool together = false;       ///< its answer comes with others', when the last one is known
-  bool handed_back = false;    ///< came back from recover(take) or close()
+  bool behind_halt = false;           ///< its application had seen the halt, and not recovered
+  bool from_callback = false;         ///< goes before what is queued: its order is its own
+  bool must_arrive = false;           ///< produced after all faults: I14
+  bool together = false;              ///< its answer comes with others', when the last one is known
+  bool handed_back = false;           ///< came back from recover(take) or close()
+  bool settlement_asked = false;      ///< it was unknown first
+  std::optional<settlement> settled;  ///< what was said of it then
   record_handle handle{};
 };
 
@@ -90,6 +96,8 @@ class subject {
   void pause(place where, bool abort);
   void resume(place where);
   void recover(place where, recovery how, bool duplicates);
+  /// The partition, or one key of it.
+  void halt(place where, int key);
   void flush(int scope, place where);
   void ask_status();
   void close(std::chrono::milliseconds deadline);
@@ -125,6 +133,7 @@ class subject {
     std::set<std::string> keys;      // the same of single keys
     bool by_key = false;             // a key was recovered: its records lie behind others' now
     int recovering = 0;              // recoveries that have not reported
+    int recoveries = 0;              // all that were asked for
     std::uint64_t recovered_at = 0;  // what was produced before is theirs to collect
     std::uint64_t open = 0;          // unanswered records
   };
@@ -133,6 +142,7 @@ class subject {
   record_life& enter(const wish& what);
   [[nodiscard]] record view_of(const record_life& one, const wish& what) const;
   void note_answer(record_life& one, const outcome& answer);
+  void ask_what_became_of(record_life& one, const failed& answer);
   void misbehave(const record_life& one);
   void reported(resubmission asked, const recovery_report& report);
   void check_hand_back(place where, const std::vector<std::uint64_t>& orders, const char* by);

@@ -39,7 +39,8 @@ class tuple_witness final : public testing::attempt_script {
           what += " " + std::to_string(named->first) + "#" + std::to_string(named->second);
       note(attempt.number, what);
     }
-    if (!attempt.producer_id.known()) return std::nullopt;
+    // Nor is one looked at that names no topic of this cluster's.
+    if (!attempt.producer_id.known() || attempt.topic.empty()) return std::nullopt;
     const numbers key{attempt.topic, attempt.partition.value, attempt.producer_id.value,
                       attempt.producer_epoch.value, attempt.base_sequence.value};
     const contents now{attempt.checksum, attempt.record_count};

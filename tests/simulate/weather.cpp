@@ -119,6 +119,8 @@ void weather::strike() {
       return strike_producers();
     case fault_group::topics:
       return strike_topics();
+    case fault_group::rights:
+      return strike_rights();
     default:
       return strike_swizzle();
   }
@@ -287,6 +289,7 @@ void weather::strike_leaders() {
 /// A broker of Kafka's forgets by record time, at a restart all but the last batch, and all of it
 /// only where nothing is in doubt: anything else would be a broken log, which nobody can survive.
 void weather::strike_producers() {
+  if (draws_.chance(0.3)) return withhold_ids();
   // Where a frame may be held and executed later, forgetting is the one thing that must not happen.
   for (const fault_group each :
        {fault_group::responses, fault_group::sockets, fault_group::brokers, fault_group::swizzle})
@@ -301,21 +304,6 @@ void weather::strike_producers() {
   }
   struck(fault_kind::forgotten, text_of(where));
   cluster().forget_producers(subject::topic_name(where.first), where.second);
-}
-
-void weather::strike_topics() {
-  const place where = any_place();
-  const std::string topic = subject::topic_name(where.first);
-  if (draws_.chance(0.3)) {
-    struck(fault_kind::grown, topic);
-    cluster().add_partitions(topic, plan_.partitions[static_cast<std::size_t>(where.first)] + 1);
-    return;
-  }
-  const std::string limit = std::to_string(100 + draws_.below(400));
-  struck(fault_kind::limited, topic + " to " + limit);
-  cluster().alter_topic(topic, "max.message.bytes", limit);
-  later(between(20, 3000),
-        [this, topic] { cluster().alter_topic(topic, "max.message.bytes", std::nullopt); });
 }
 
 void weather::strike_swizzle() {
@@ -334,6 +322,8 @@ void weather::strike_swizzle() {
 
 void weather::heal() {
   healed_ = true;
+  make_again();
+  allow_everything();
   cluster().clear_faults();
   world_.set_links({});
   for (int broker = 1; broker <= plan_.brokers; ++broker) {

@@ -35,6 +35,8 @@ class weather {
   void heal();
   [[nodiscard]] testing::seeded_draws& draws() noexcept { return draws_; }
   [[nodiscard]] place any_place();
+  /// The logs of topics that were deleted, in the order of their lives.
+  [[nodiscard]] const logs& former() const noexcept { return former_; }
 
  private:
   void strike_codes();
@@ -44,6 +46,11 @@ class weather {
   void strike_leaders();
   void strike_producers();
   void strike_topics();
+  void strike_rights();
+  void withhold_ids();
+  void delete_topic(int topic);
+  void make_again();
+  void allow_everything();
   void strike_swizzle();
   void inject(testing::fault made, fault_kind kind);
   void struck(fault_kind kind, const std::string& where);
@@ -64,6 +71,8 @@ class weather {
   bool healed_ = false;
   std::set<int> stopped_;
   std::set<place> held_;
+  std::set<int> gone_;  // topics that are deleted at the moment
+  logs former_;
 };
 
 }  // namespace partita::simulate
