@@ -3,6 +3,7 @@
 #include "actors/cluster_map.hpp"
 #include "actors/partition_actor.hpp"
 #include "actors/retry.hpp"
+#include "wire/mutant.hpp"
 #include "wire/messages/produce.hpp"
 
 #include <partita/contract.hpp>
@@ -261,6 +262,7 @@ void broker_actor::on_ended(std::uint64_t cookie, bool handed_over, std::error_c
   const produce_exchange exchange = std::move(*found);
   exchanges_.erase(found);
   if (exchanges_.empty() && handed_over && !reason) note_progress();
+  if (planted(mutant::kernel_has_it_not)) handed_over = false;
   const bool never_answered = handed_over && !reason && settings_.required_acks == acks::none;
   batch_return how = handed_over ? batch_return::lost : batch_return::not_sent;
   if (never_answered) how = batch_return::never_answered;

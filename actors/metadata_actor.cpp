@@ -5,6 +5,7 @@
 #include "actors/refused_record.hpp"
 #include "actors/retry.hpp"
 #include "wire/messages/init_producer_id.hpp"
+#include "wire/mutant.hpp"
 
 #include <partita/contract.hpp>
 
@@ -127,7 +128,8 @@ void metadata_actor::pump() {
   // Once it is due, what is awaited below (an answer, a connection, a backoff) calls here again; a
   // timer that is due at once would spin until then.
   const instant aged = refreshed_at_ + settings_.max_age;
-  if (!interesting_.empty() && aged > now) arm(aged);
+  if (!interesting_.empty() && (aged > now || planted(mutant::old_metadata_spins)))
+    arm(std::max(aged, now));
   if (!needs_cluster(now)) return;
   if (connection_.is_down()) {
     if (now < connect_not_before_) return arm(connect_not_before_);

@@ -4,6 +4,8 @@
 #include "actors/refused_record.hpp"
 
 #include "actors/record_node.hpp"
+#include "actors/core_visits.hpp"
+#include "wire/mutant.hpp"
 
 #include <partita/contract.hpp>
 
@@ -49,11 +51,12 @@ partition_core::~partition_core() {
 // Records
 
 void partition_core::append(const record_node& node, instant now) {
+  PARTITA_VISIT(core_event::append, state());
   now_ = now;
   const bool own_deadline = node.own_timeout().count() != 0;
   const duration timeout = own_deadline ? duration(node.own_timeout()) : settings_.delivery_timeout;
   if (gate_ == gate::closed) return refuse(node, {fate::not_written, client_errc::closed, {}});
-  if (settings_.while_halted == while_halted::refuse)
+  if (settings_.while_halted == while_halted::refuse && !planted(mutant::halted_appends))
     if (const auto cause = halted_for(node))
       return refuse(node, {fate::not_written, client_errc::halted, *cause});
   if (node.flags != 0) {
@@ -102,9 +105,13 @@ void partition_core::refuse(const record_node& node, const failure_facts& facts)
 // The world around
 
 void partition_core::set_leader(broker_id leader, leader_epoch epoch, instant now) {
+  PARTITA_VISIT(core_event::set_leader, state());
   const bool same = leader == leader_ && epoch == leader_epoch_;
   if (leader != leader_) lose_footing();
   if (leader.known() && leader != leader_) obstacle_ = {};
+  if (planted(mutant::numbering_restarts) && !leader.known() && unfinished_.empty() &&
+      numbering_ == numbering::usable)
+    stamp_ = producer_stamp(stamp_.id(), stamp_.epoch());
   leader_ = leader;
   leader_epoch_ = epoch;
   if (!same) note_new_leader(now);
@@ -115,6 +122,7 @@ void partition_core::set_leader(broker_id leader, leader_epoch epoch, instant no
 }
 
 void partition_core::producer_id_arrived(producer_id id, producer_epoch epoch, instant) {
+  PARTITA_VISIT(core_event::id_arrived, state());
   if (numbering_ != numbering::asked) return;
   stamp_ = producer_stamp(id, epoch);
   numbering_ = numbering::usable;
@@ -125,6 +133,7 @@ void partition_core::producer_id_arrived(producer_id id, producer_epoch epoch, i
 }
 
 void partition_core::producer_id_refused(std::error_code code, instant now) {
+  PARTITA_VISIT(core_event::id_refused, state());
   if (numbering_ != numbering::asked) return;
   numbering_ = numbering::absent;
   last_error_ = code;
@@ -146,6 +155,7 @@ void partition_core::ask_for_producer_id() {
 }
 
 void partition_core::pause(pause_mode mode, instant) {
+  PARTITA_VISIT(core_event::pause, state());
   paused_ = true;
   if (mode != pause_mode::abort_buffered) return;
   for (batch_queue* queue : {&open_, &held_}) {
@@ -166,7 +176,10 @@ void partition_core::pause(pause_mode mode, instant) {
   note_aside_expiry();
 }
 
-void partition_core::resume(instant) { paused_ = false; }
+void partition_core::resume(instant) {
+  PARTITA_VISIT(core_event::resume, state());
+  paused_ = false;
+}
 
 // Sending
 
@@ -177,16 +190,21 @@ batch* partition_core::first_awaiting_retry() const noexcept {
 }
 
 bool partition_core::passes_gate(const batch& candidate) const noexcept {
+  if (planted(mutant::held_records_pass) && gate_ == gate::halted) return true;
+  if (planted(mutant::halted_appends) && gate_ == gate::halted) return true;
   return gate_ == gate::open ||
          (gate_ == gate::halted && candidate.first_ordinal() < halt_ordinal_);
 }
 
 int partition_core::window(instant now) const noexcept {
+  if (planted(mutant::window_ignores_footing) || planted(mutant::success_is_inferred))
+    return settings_.max_in_flight;
   if (!settings_.idempotent || !established_ || now - last_success_ >= established_for) return 1;
   return settings_.max_in_flight;
 }
 
 bool partition_core::back_dated(const batch& candidate) const {
+  if (planted(mutant::back_dated_blind)) return false;
   return settings_.idempotent &&
          candidate.max_timestamp() < (effects_.wall_clock() - settings_.state_horizon).count();
 }
@@ -207,11 +225,13 @@ partition_core::sending partition_core::may_send(instant now) const {
   if (!leader_.known() || paused_) return sending::barred;
   if (numbering_ != numbering::usable && numbering_ != numbering::none_needed)
     return sending::barred;
-  if (const batch* waiting = first_awaiting_retry()) {
+  const batch* waiting = first_awaiting_retry();
+  const bool backs_off = waiting != nullptr && now < waiting->retry_at;
+  if (waiting != nullptr && !(backs_off && planted(mutant::younger_before_retry))) {
     // The head goes first and alone: behind a hole every younger batch would be refused, or worse,
     // accepted by a broker that forgot.
-    const bool due = outstanding_ == 0 && waiting == unfinished_.front() &&
-                     now >= waiting->retry_at && !waits_for_log(*waiting, now);
+    const bool due = outstanding_ == 0 && waiting == unfinished_.front() && !backs_off &&
+                     !waits_for_log(*waiting, now);
     return due ? sending::due : sending::barred;
   }
   if (!recoveries_.empty()) return sending::barred;  // what failed must come before it
@@ -267,6 +287,7 @@ batch* partition_core::next_to_send(std::uint64_t connection, instant now, bool 
     lose_footing();
   }
   batch* next = first_awaiting_retry();
+  if (planted(mutant::younger_before_retry) && next && now < next->retry_at) next = nullptr;
   if (next == nullptr) {
     next = open_.pop_front();
     next->renewed = false;
@@ -279,6 +300,7 @@ batch* partition_core::next_to_send(std::uint64_t connection, instant now, bool 
     unfinished_.push_back(*next);
   }
   if (settings_.idempotent && !write_is_sound(*next, now)) return nullptr;
+  PARTITA_VISIT(core_event::send, state());
   next->enter(batch_state::in_flight);
   next->footing = footing_;
   next->faults.clear();

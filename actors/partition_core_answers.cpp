@@ -2,6 +2,8 @@
 #include "actors/partition_core.hpp"
 
 #include "actors/retry.hpp"
+#include "actors/core_visits.hpp"
+#include "wire/mutant.hpp"
 
 #include <partita/contract.hpp>
 
@@ -14,6 +16,15 @@ namespace {
 void note_end_of_given_up(batch& sent, const attempt_note& note) noexcept {
   if (note.end.stage == attempt_stage::sent) sent.doubt.latecomer = true;
   if (sent.attempts.doubted()) sent.doubt.doubted_at = sent.doubt.asked;
+}
+
+/// For mutant::success_is_inferred.
+[[maybe_unused]] void infer_success(batch* at, const batch& later) {
+  for (; at != &later && at != nullptr; at = batch_queue::after(*at)) {
+    if (at->state() != batch_state::awaiting_retry) continue;
+    at->enter(batch_state::in_flight);
+    at->enter(batch_state::delivered);
+  }
 }
 
 }  // namespace
@@ -49,8 +60,11 @@ void partition_core::answered(batch& sent, const attempt_answer& answer, instant
   const attempt_note note{attempt_end::answered(answer.code, answer.base_offset),
                           answer.log_append_time_ms, answer.code};
   const attempt_verdict verdict = judge(note.end);
+  PARTITA_VISIT(event_of(verdict), state());
   attempt_over(sent, verdict);
   now_ = now;
+  if (planted(mutant::completes_twice) && sent.state() == batch_state::failed && !sent.empty())
+    if (verdict == attempt_verdict::delivered) effects_.complete_delivered(sent);
   if (sent.state() == batch_state::failed) {
     // It was given up before; its promise was answered then. recover() wants to know all the same.
     note_end_of_given_up(sent, note);
@@ -75,6 +89,7 @@ void partition_core::attempt_lost(batch& sent, bool handed_over, std::error_code
                                   instant now) {
   const attempt_note note{handed_over ? attempt_end::answer_lost() : attempt_end::not_sent(), -1,
                           cause};
+  PARTITA_VISIT(core_event::lost, state());
   attempt_over(sent, judge(note.end));
   now_ = now;
   lose_footing();
@@ -107,6 +122,7 @@ void partition_core::accept(batch& sent, const attempt_note& note, instant now) 
   const bool own_time =
       sent.attempts.attempts() > 1 && note.log_append_time_ms == sent.max_timestamp();
   sent.log_append_time_ms = own_time ? -1 : note.log_append_time_ms;
+  if (planted(mutant::success_is_inferred)) infer_success(unfinished_.front(), sent);
   sent.enter(batch_state::delivered);
   // A retry under an old epoch says nothing about the next one (L10 a).
   if (sent.footing == footing_ && (!settings_.idempotent || sent.tuple().epoch == stamp_.epoch())) {
@@ -180,6 +196,10 @@ void partition_core::decide(batch& sent, const attempt_note& note, instant now) 
   }
   // Another attempt as it is may write it twice (L10 b, c): recover() does not ask for one.
   if (decision.read_log_first) sent.forgotten = true;
+  if (decision.read_log_first && planted(mutant::renumber_in_doubt)) {
+    sent.attempts = {};
+    return start_fencing();
+  }
   if (decision.refresh_metadata) effects_.refresh_metadata();
   if (decision.new_producer_id) new_id_wanted_ = true;
   switch (decision.action) {
@@ -229,7 +249,7 @@ void partition_core::complete_delivered(batch& done) {
 }
 
 void partition_core::dispose(batch* finished) {
-  if (finished->attempts.under_way())
+  if (finished->attempts.under_way() && !planted(mutant::freed_under_way))
     finished->orphaned = true;
   else
     effects_.free_batch(finished);

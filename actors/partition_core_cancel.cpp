@@ -2,6 +2,9 @@
 // neighbour in the batch notices.
 #include "actors/partition_core.hpp"
 
+#include "actors/core_visits.hpp"
+#include "wire/mutant.hpp"
+
 #include <partita/contract.hpp>
 
 #include <algorithm>
@@ -44,6 +47,7 @@ batch& partition_core::take_out(batch& from, const std::vector<std::size_t>& pos
 // Cancelling
 
 void partition_core::cancel_unsent(std::vector<cancel_request>& asked) {
+  PARTITA_VISIT(core_event::cancel, state());
   std::vector<batch*> victims;
   for (batch_queue* queue : {&open_, &held_}) {
     batch_queue kept;
@@ -78,6 +82,9 @@ void partition_core::cancel_sent(std::vector<cancel_request>& asked) {
     answer_early(*sent, positions,
                  {fate::unknown, client_errc::cancelled, sent->last_cause, limit::none,
                   sent->attempts.attempts()});
+  if (batch* head = unfinished_.front(); planted(mutant::reuse_tuple) && head != nullptr)
+    if (head->unanswered() == 0 && head->state() == batch_state::awaiting_retry)
+      give_up(*head, {fate::unknown, client_errc::cancelled, head->last_cause});
 }
 
 /// The records of a sent batch get their answers before it has one; it goes on.

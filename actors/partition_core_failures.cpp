@@ -2,6 +2,8 @@
 // does to others is in partition_core_policy.cpp, recovery in partition_core_recovery.cpp.
 #include "actors/partition_core.hpp"
 
+#include "actors/core_visits.hpp"
+#include "wire/mutant.hpp"
 #include <partita/contract.hpp>
 
 #include <algorithm>
@@ -20,11 +22,20 @@ bool contradicted(const batch& sent) noexcept {
   return sent.hopeless && sent.hopeless->cause == client_errc::invariant_broken;
 }
 
+/// The mutant that gives this batch's sequences to the next one.
+mutant reuse_of(const batch& head, const failure_facts& facts) noexcept {
+  if (head.unanswered() == 0) return mutant::reuse_tuple;
+  return facts.ended_by == limit::delivery_timeout ? mutant::rewind_at_deadline
+                                                   : mutant::rewind_after_error;
+}
+
 }  // namespace
 
 // Failing
 
 fate partition_core::fate_of(const batch& sent) noexcept {
+  if (planted(mutant::under_way_is_no_doubt))
+    return sent.attempts.doubted() || contradicted(sent) ? fate::unknown : fate::not_written;
   return may_be_written(sent) || contradicted(sent) ? fate::unknown : fate::not_written;
 }
 
@@ -58,7 +69,10 @@ void partition_core::give_up(batch& head, const failure_facts& facts) {
   PARTITA_ASSERT(&head == unfinished_.front());
   unfinished_.pop_front();
   if (settings_.idempotent) ledger_.abandoned(tuple_of(head));
-  start_fencing();
+  if (planted(reuse_of(head, facts)) && unfinished_.empty() && numbering_ == numbering::usable)
+    stamp_ = producer_stamp(stamp_.id(), stamp_.epoch(), head.tuple().base);
+  else
+    start_fencing();
   fail(head, facts);
 }
 
@@ -79,11 +93,13 @@ bool partition_core::late_ones_come_back(instant now) {
 }
 
 void partition_core::timer_fired(instant now) {
+  PARTITA_VISIT(core_event::timer, state());
   now_ = now;
   // Their ends come first: all that expires here lies behind them, or at their sides.
   if (late_ones_come_back(now)) return;
   while (!unfinished_.empty() && unfinished_.front()->deadline() <= now) {
     batch& head = *unfinished_.front();
+    if (planted(mutant::answers_late) && head.state() == batch_state::in_flight) break;
     if (head.state() == batch_state::delivered || head.hopeless) {
       finish_heads(now);
       continue;
@@ -99,6 +115,7 @@ void partition_core::timer_fired(instant now) {
 }
 
 void partition_core::expire_unsent(instant now) {
+  if (planted(mutant::unsent_never_expire)) return;
   while (expire_front(now)) {
   }
   if (!held_expiry_ || *held_expiry_ > now) return;
@@ -162,7 +179,10 @@ void partition_core::bump_when_drained(instant now) {
     if (stamp_.exhausted() || new_id_wanted_ || settings_.new_producer_id_on_bump) {
       ask_for_producer_id();
     } else {
-      stamp_ = stamp_.bumped();
+      stamp_ = planted(mutant::no_bump) ? producer_stamp(stamp_.id(), stamp_.epoch())
+               : planted(mutant::bump_keeps_sequence)
+                   ? producer_stamp(stamp_.id(), stamp_.bumped().epoch(), stamp_.next())
+                   : stamp_.bumped();
       numbering_ = numbering::usable;
     }
   }
@@ -176,9 +196,11 @@ void partition_core::bump_when_drained(instant now) {
 /// they would overtake it. Nor those that an answer has ended already.
 void partition_core::unseal_survivors(instant now) {
   const batch* last_doubtful = nullptr;
-  for (const batch* at = unfinished_.front(); at != nullptr; at = batch_queue::after(*at))
+  for (batch* at = unfinished_.front(); at != nullptr; at = batch_queue::after(*at)) {
+    if (planted(mutant::restamp_in_doubt) && !at->hopeless) at->attempts = {};
     if (at->state() == batch_state::delivered || may_be_written(*at) || contradicted(*at))
       last_doubtful = at;
+  }
   if (last_doubtful != nullptr) fail_overtaken(*last_doubtful);
   bool older = last_doubtful != nullptr;
   batch_queue survivors;

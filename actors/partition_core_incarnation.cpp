@@ -2,11 +2,14 @@
 // came.
 #include "actors/partition_core.hpp"
 
+#include "actors/core_visits.hpp"
+
 #include <algorithm>
 
 namespace partita::actors {
 
 void partition_core::new_incarnation(instant now) {
+  PARTITA_VISIT(core_event::new_incarnation, state());
   lose_footing();
   last_offset_ = {};
   ledger_.new_incarnation();

@@ -6,7 +6,9 @@
 // returns to open_. In failed_: it was answered and waits for recover().
 #include "actors/partition_core.hpp"
 
+#include "actors/core_visits.hpp"
 #include "actors/record_node.hpp"
+#include "wire/mutant.hpp"
 #include "actors/topic_routes.hpp"
 
 #include <partita/contract.hpp>
@@ -72,8 +74,9 @@ void partition_core::halt_keys_of(const batch& victim, const std::vector<std::si
     ++next;
     const std::uint32_t hash = victim.entries()[index].key_hash;
     if (keys_.full() && keys_.find(hash) == nullptr) return;
-    if (keys_.add(hash, victim.ordinal_of(index), facts.code, *what.key))
-      added.push_back(keys_.find(hash)->key);
+    const std::uint64_t from =
+        planted(mutant::news_is_late) ? next_ordinal_ : victim.ordinal_of(index);
+    if (keys_.add(hash, from, facts.code, *what.key)) added.push_back(keys_.find(hash)->key);
   });
   if (!added.empty()) effects_.halted(facts.code, added);
   // Bounded, whatever an application that never recovers does: the whole partition stops.
@@ -93,6 +96,7 @@ void partition_core::halt_key_of(const record_node& node, const failure_facts& f
 }
 
 bool partition_core::halt_on_request(const std::optional<std::string>& key) {
+  PARTITA_VISIT(core_event::halt_request, state());
   if (gate_ == gate::closed || gate_ == gate::halted) return false;
   const std::error_code cause = client_errc::halt_requested;
   const std::uint32_t hash = key_hash_of(key);

@@ -3,6 +3,7 @@
 #include "actors/partition_core.hpp"
 
 #include "actors/record_node.hpp"
+#include "wire/mutant.hpp"
 
 #include <partita/contract.hpp>
 
@@ -55,6 +56,7 @@ void partition_core::apply_policy(failure_policy policy, const batch& victim,
                                   const std::vector<std::size_t>& which,
                                   const failure_facts& facts) {
   if (gate_ == gate::closed) return;
+  if (planted(mutant::no_halt_on_timeout) && facts.ended_by == limit::delivery_timeout) return;
   switch (policy) {
     case failure_policy::skip:
       break;
@@ -159,6 +161,7 @@ void partition_core::send_again(batch& victim) {
 /// What a recovery that waits for the fence will collect must not halt the partition again. What
 /// was produced behind it is held all the same.
 void partition_core::halt_after(std::uint64_t ordinal, std::error_code cause) {
+  if (planted(mutant::halt_is_late)) ordinal = next_ordinal_;
   if (waiting_recovery* asked = recovery_of_all(ordinal))
     asked->held_from = std::min(asked->held_from, ordinal);
   else

@@ -1,6 +1,8 @@
 // What passes again after a halt, who waits for what was produced before, and the end of it all.
 #include "actors/partition_core.hpp"
 
+#include "actors/core_visits.hpp"
+#include "wire/mutant.hpp"
 #include "actors/record_node.hpp"
 
 #include <partita/contract.hpp>
@@ -25,6 +27,7 @@ bool is_unwritten(const batch& failed) noexcept {
 /// The recoveries that were asked for before it belong to it: each holds it until its records are
 /// counted.
 bool partition_core::flush(flush_barrier& barrier, instant) {
+  PARTITA_VISIT(core_event::flush, state());
   end_linger();
   barrier.ordinal = next_ordinal_;
   barrier.left = unanswered_ + recoveries_.size();
@@ -77,6 +80,7 @@ partition_core::waiting_recovery* partition_core::recovery_of_key(std::uint64_t 
 }
 
 void partition_core::recover(recover_command& command, instant now) {
+  PARTITA_VISIT(core_event::recover, state());
   waiting_recovery asked{&command, {}, nothing_held, 0, {}};
   if (command.key) asked.key = key_hash_of(command.key);
   const halted_key* one = asked.key ? keys_.find(*asked.key) : nullptr;
@@ -196,6 +200,12 @@ void partition_core::discard(const waiting_recovery& asked, batch_queue& failed)
     asked.command->report.discarded += next.count();
     drop(next);
   }
+  while (planted(mutant::discard_drops_held) && !open_.empty() &&
+         open_.front()->first_ordinal() < asked.held_to) {
+    batch& held = *open_.pop_front();
+    unanswered_ -= held.unanswered();
+    drop(held);
+  }
 }
 
 /// What is held for this recovery: also what returned from the connection since it was asked for.
@@ -237,6 +247,7 @@ void partition_core::take_all(const waiting_recovery& asked, batch_queue& failed
   // Batches of several keys overlap.
   std::stable_sort(taken.begin(), taken.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
+  if (planted(mutant::take_backwards)) std::reverse(taken.begin(), taken.end());
   for (auto& [ordinal, each] : taken) asked.command->report.taken.push_back(std::move(each));
 }
 
@@ -275,10 +286,14 @@ void partition_core::resubmit(const waiting_recovery& asked, batch_queue& failed
       next.retry_under_old_tuple(command.resubmitted_target, command.resubmitted.size(),
                                  asked.held_to, deadline);
       unfinished_.push_back(next);
-    } else if (unwritten || command.options.allow_duplicates) {
+    } else if (unwritten || command.options.allow_duplicates ||
+               planted(mutant::resubmits_unknown)) {
       next.resubmit(command.resubmitted_target, command.resubmitted.size(), asked.held_to,
                     deadline);
-      open_.insert_by_order(next);
+      if (planted(mutant::resubmit_at_the_back))
+        open_.push_back(next);
+      else
+        open_.insert_by_order(next);
     } else {
       for (std::size_t i = 0; i < next.count(); ++i)
         command.report.left_out.push_back(effects_.describe_failure(next, i));
@@ -328,6 +343,7 @@ void partition_core::hand_back_unsent(close_command& command) const {
 }
 
 void partition_core::close(close_command* command) {
+  PARTITA_VISIT(core_event::close, state());
   if (gate_ == gate::closed) return;
   gate_ = gate::closed;
   lose_footing();
@@ -335,6 +351,8 @@ void partition_core::close(close_command* command) {
   if (command != nullptr) hand_back_unsent(*command);
   while (!unfinished_.empty()) {
     batch& next = *unfinished_.pop_front();
+    if (planted(mutant::close_calls_it_delivered) && next.state() == batch_state::in_flight)
+      next.enter(batch_state::delivered);
     if (next.state() == batch_state::delivered) {
       complete_delivered(next);
       continue;
@@ -343,7 +361,7 @@ void partition_core::close(close_command* command) {
                 next.attempts.attempts()});
   }
   for (batch_queue* queue : {&open_, &held_}) {
-    while (!queue->empty()) {
+    while (!queue->empty() && !planted(mutant::close_forgets_unsent)) {
       batch& next = *queue->pop_front();
       fail(next, {fate::not_written, client_errc::closed, last_error_, limit::close_deadline,
                   next.attempts.attempts()});

@@ -2,6 +2,7 @@
 // have forgotten it (L10), and behind the tickets of records that were answered unknown.
 #include "actors/partition_core.hpp"
 
+#include "actors/core_visits.hpp"
 #include "actors/retry.hpp"
 
 #include <partita/contract.hpp>
@@ -144,6 +145,7 @@ void partition_core::abandon_look() noexcept {
 }
 
 void partition_core::looked(const log_findings& findings, instant now) {
+  PARTITA_VISIT(core_event::looked, state());
   if (!look_.running || findings.token != look_.asked.token || gate_ == gate::closed) return;
   now_ = now;
   look_.running = false;
@@ -292,6 +294,7 @@ void partition_core::tickets_unwritten(batch& sent) {
 }
 
 void partition_core::settle_ticket(settle_command& command, instant now) {
+  PARTITA_VISIT(core_event::settle_ticket, state());
   book_.ask(command, now);
 }
 

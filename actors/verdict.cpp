@@ -1,5 +1,6 @@
 #include "actors/verdict.hpp"
 
+#include "wire/mutant.hpp"
 #include <partita/contract.hpp>
 
 #include <algorithm>
@@ -64,13 +65,33 @@ constexpr std::array verdict_rows{
     after_append(broker_errc::not_enough_replicas_after_append),
 };
 
+/// Codes that a mutant takes for a refusal.
+bool is_misread(broker_errc code) noexcept {
+  switch (code) {
+    case broker_errc::request_timed_out:
+      return planted(mutant::timeout_is_refusal);
+    case broker_errc::not_leader_or_follower:
+      return planted(mutant::not_leader_is_refusal);
+    case broker_errc::not_enough_replicas_after_append:
+      return planted(mutant::after_append_is_refusal);
+    case broker_errc::kafka_storage_error:
+      return planted(mutant::storage_error_is_refusal);
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 attempt_verdict judge(broker_errc code, partita::offset base_offset) noexcept {
+  if (is_misread(code)) return attempt_verdict::not_appended;
   const auto* found = std::find_if(verdict_rows.begin(), verdict_rows.end(),
                                    [code](const verdict_row& each) { return each.code == code; });
-  if (found == verdict_rows.end()) return attempt_verdict::unknown;
-  return base_offset.value >= 0 ? found->with_offset : found->without_offset;
+  if (found == verdict_rows.end())
+    return planted(mutant::unlisted_is_refusal) ? attempt_verdict::not_appended
+                                                : attempt_verdict::unknown;
+  return base_offset.value >= 0 && !planted(mutant::offset_not_believed) ? found->with_offset
+                                                                         : found->without_offset;
 }
 
 attempt_verdict judge(const attempt_end& end) noexcept {
@@ -80,6 +101,7 @@ attempt_verdict judge(const attempt_end& end) noexcept {
     case attempt_stage::answered:
       return judge(end.code, end.base_offset);
     case attempt_stage::sent:
+      if (planted(mutant::lost_answer_is_refusal)) return attempt_verdict::not_appended;
       break;
   }
   return attempt_verdict::unknown;
@@ -104,6 +126,7 @@ void attempt_tally::frame_may_have_left() {
 
 void attempt_tally::ended(attempt_verdict verdict) {
   PARTITA_EXPECTS(state_ != state::idle, state_);
+  if (planted(mutant::doubt_wiped_by_refusal)) doubted_ = false;
   if (doubtful(verdict)) doubted_ = true;
   state_ = state::idle;
 }

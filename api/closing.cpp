@@ -4,6 +4,7 @@
 #include "actors/named_wait.hpp"
 #include "actors/partition_actor.hpp"
 #include "api/producer_body.hpp"
+#include "wire/mutant.hpp"
 
 #include <iterator>
 #include <utility>
@@ -85,6 +86,7 @@ void closing::flushed() noexcept {
 }
 
 void closing::deadline_passed() {
+  if (planted(mutant::close_waits_for_all)) return;
   {
     std::lock_guard lock(mutex_);
     if (flushed_) return;

@@ -36,6 +36,8 @@ void coverage::add(const coverage& other) noexcept {
   for (std::size_t i = 0; i < fault_kinds; ++i) faults[i] += other.faults[i];
   for (std::size_t i = 0; i < fault_groups; ++i)
     for (std::size_t k = 0; k < fault_groups; ++k) pairs[i][k] += other.pairs[i][k];
+  for (std::size_t i = 0; i < actors::core_states_max; ++i)
+    for (std::size_t k = 0; k < actors::core_events; ++k) cells[i][k] += other.cells[i][k];
   delivered += other.delivered;
   not_written += other.not_written;
   unknown += other.unknown;

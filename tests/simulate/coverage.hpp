@@ -3,6 +3,7 @@
 // Threads: one process; added up over processes as plain numbers.
 #pragma once
 
+#include "actors/core_visits.hpp"
 #include "tests/simulate/plan.hpp"
 
 #include <array>
@@ -77,6 +78,8 @@ struct coverage {
   std::array<std::uint64_t, fault_kinds> faults{};
   /// Histories in which both groups were switched on.
   std::array<std::array<std::uint64_t, fault_groups>, fault_groups> pairs{};
+  /// How often each state of a partition met each event.
+  std::array<std::array<std::uint64_t, actors::core_events>, actors::core_states_max> cells{};
   std::uint64_t delivered = 0;
   std::uint64_t not_written = 0;
   std::uint64_t unknown = 0;
@@ -93,7 +96,12 @@ struct coverage {
 
   void hit(fault_kind kind) noexcept { ++faults[static_cast<std::size_t>(kind)]; }
   void add(const coverage& other) noexcept;
+  /// Takes over what the cores have counted since the last time.
+  void take_cells() noexcept;
 };
+
+/// The table of states and events; nothing where they are not counted.
+[[nodiscard]] std::string cell_table(const coverage& seen);
 
 [[nodiscard]] std::string report(const coverage& seen, std::uint64_t histories);
 

@@ -2,6 +2,7 @@
 //
 // Exit code 0: no anomaly. 1: at least one. 2: wrong arguments.
 #include "tests/simulate/crew.hpp"
+#include "tests/simulate/mutant_table.hpp"
 #include "tests/simulate/story.hpp"
 
 #include <cstdio>
@@ -17,21 +18,29 @@ namespace {
 struct arguments {
   crew_task task{.first = 1, .last = 10'000, .jobs = 0};
   bool trace = false;
+  bool table = false;
+  bool to_the_end = false;
 };
 
 [[noreturn]] void usage(const std::string& wrong) {
   if (!wrong.empty()) std::fprintf(stderr, "simulate: %s\n", wrong.c_str());
   std::string names;
   for (const std::string_view each : profiles()) names += " " + std::string(each);
-  std::fprintf(stderr,
-               "simulate --seeds A..B [--profile NAME] [--jobs N] [--first] [--trace]\n"
-
-               "  --seeds    the histories to run, both ends included; one number: that one\n"
-               "  --profile %s\n"
-               "  --jobs     processes; the number of cores if not given\n"
-               "  --first    end at the smallest seed with an anomaly\n"
-               "  --trace    write down what happens; in this process, seed by seed\n",
-               names.c_str());
+  std::fprintf(
+      stderr,
+      "simulate --seeds A..B [--profile NAME] [--mutant NAME] [--jobs N] [--first|--all] "
+      "[--trace]\n"
+      "simulate --mutants [--seeds A..B] [--jobs N]\n"
+      "  --seeds    the histories to run, both ends included; one number: that one\n"
+      "  --profile %s\n"
+      "  --mutant   with this bug put back (several: with commas), to the first seed that shows "
+      "it\n"
+      "  --mutants  a table: each bug, the first seed that shows it, the invariants it breaks\n"
+      "  --jobs     processes; the number of cores if not given\n"
+      "  --first    end at the smallest seed with an anomaly\n"
+      "  --all      do not, with a mutant either\n"
+      "  --trace    write down what happens; in this process, seed by seed\n",
+      names.c_str());
   std::exit(2);
 }
 
@@ -66,12 +75,21 @@ arguments read_arguments(int count, char** words) {
       if (asked.task.jobs < 1) usage("--jobs takes a number from 1 on");
     } else if (word == "--first") {
       asked.task.stop_at_first = true;
+    } else if (word == "--mutant") {
+      const std::string names = value();
+      if (!switch_on(names)) usage("no mutant '" + names + "'; --mutants lists them");
+      asked.task.stop_at_first = true;
+    } else if (word == "--mutants") {
+      asked.table = true;
+    } else if (word == "--all") {
+      asked.to_the_end = true;
     } else if (word == "--trace") {
       asked.trace = true;
     } else {
       usage(word == "--help" ? "" : "unknown argument '" + word + "'");
     }
   }
+  if (asked.to_the_end) asked.task.stop_at_first = false;
   if (asked.task.jobs == 0) asked.task.jobs = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   return asked;
 }
@@ -103,7 +121,7 @@ int run(const crew_task& task) {
   std::map<std::string, std::uint64_t> kinds;
   for (const crew_finding& each : end.findings)
     ++kinds["I" + std::to_string(each.what.invariant) + " " + each.what.anomaly];
-  std::printf("%s", report(end.seen, end.histories).c_str());
+  std::printf("%s%s", report(end.seen, end.histories).c_str(), cell_table(end.seen).c_str());
   for (const auto& [kind, count] : kinds)
     std::printf("%s: %llu\n", kind.c_str(), static_cast<unsigned long long>(count));
   const double rate =
@@ -123,5 +141,6 @@ int run(const crew_task& task) {
 
 int main(int count, char** words) {
   const auto asked = partita::simulate::read_arguments(count, words);
+  if (asked.table) return partita::simulate::print_mutant_table(asked.task);
   return asked.trace ? partita::simulate::trace(asked.task) : partita::simulate::run(asked.task);
 }

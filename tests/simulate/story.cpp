@@ -329,7 +329,9 @@ story_end run_story(const plan& history, coverage& seen, const diary& trace) {
   for (std::size_t i = 0; i < fault_groups; ++i)
     for (std::size_t k = 0; k < fault_groups; ++k)
       if (history.faults.test(i) && history.faults.test(k)) ++seen.pairs[i][k];
-  return story(history, seen, trace).run();
+  story_end end = story(history, seen, trace).run();
+  seen.take_cells();
+  return end;
 }
 
 }  // namespace partita::simulate
