@@ -271,6 +271,23 @@ TEST(PartitionCore, ABackDatedBatchGoesAloneInBothDirections) {
   EXPECT_EQ(b.answered(), 7U);
 }
 
+// SEQ-22: the broker may have forgotten the producer by then, and take the second of two first.
+TEST(PartitionCore, TheSuccessOfABackDatedBatchLetsOnlyOneOutBehindIt) {
+  partition_bench b(quick());
+  b.started().establish();
+  b.produce_at(b.now, 2h);
+  b.produce_at(b.now, 2h);
+  b.deliver(b.send(), 1);
+  b.produce(4);
+
+  batch* first = b.send();
+  EXPECT_EQ(b.send(), nullptr);
+  b.deliver(first, 3);
+
+  b.deliver(b.send(), 5);
+  EXPECT_EQ(b.answered(), 7U);
+}
+
 TEST(PartitionCore, ABackDatedBatchInDoubtIsNotSentAgainBlindly) {
   partition_bench b(quick());
   b.started();
