@@ -14,12 +14,12 @@
 // Threads: plain values; functions are pure.
 #pragma once
 
+#include <partita/duration.hpp>
 #include <partita/error.hpp>
 #include <partita/failure_handler.hpp>
 #include <partita/failure_policy.hpp>
 #include <partita/fwd.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>

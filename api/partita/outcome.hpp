@@ -6,10 +6,10 @@
 //    sent later. Everything less certain is fate::unknown.
 #pragma once
 
+#include <partita/duration.hpp>
 #include <partita/error.hpp>
 #include <partita/ids.hpp>
 
-#include <chrono>
 #include <compare>
 #include <cstdint>
 #include <optional>

@@ -10,7 +10,8 @@
 // is then answered on its lane, never inside the call that cancels.
 #pragma once
 
-#include <chrono>
+#include <partita/duration.hpp>
+
 #include <optional>
 #include <stop_token>
 #include <utility>

@@ -8,6 +8,7 @@
 
 #include <partita/completion.hpp>
 #include <partita/config.hpp>
+#include <partita/duration.hpp>
 #include <partita/events.hpp>
 #include <partita/operation.hpp>
 #include <partita/outcome.hpp>
@@ -18,7 +19,6 @@
 #include <partita/settlement.hpp>
 #include <partita/status.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string_view>
