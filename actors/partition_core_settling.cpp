@@ -214,9 +214,9 @@ void partition_core::not_in_log(batch& sent, instant now) {
   doubt_notes& doubt = sent.doubt;
   doubt.looked = true;
   if (doubt.latecomer) {
-    // The same bytes and tuple once more (L2): a latecomer would be recognised, or refused. What a
-    // leader refused stays to be looked for at the next one, too.
-    if (doubt.look != why_look::refused) sent.retry_at = std::min(sent.retry_at, now);
+    // The same bytes and tuple once more (L2): a latecomer would be recognised, or refused. In its
+    // own time: what was refused is looked for after each attempt, so a retry at once would have no
+    // backoff at all (L8).
     return;
   }
   const why_look reason = std::exchange(doubt.look, why_look::no_need);

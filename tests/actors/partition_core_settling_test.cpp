@@ -303,6 +303,44 @@ TEST(Settling, CORE_08_AMissingPermissionIsNotWorthALook) {
   b.end();
 }
 
+// A look answers in no time: what is refused and looked for in turn must not leave out the backoff
+// (40,000 requests a second, seen against a broker with code 87).
+TEST(Settling, WhatIsRefusedAndLookedForInTurnKeepsItsBackoff) {
+  struct situation {
+    const char* name;
+    int code;
+    bool moved;
+    std::chrono::milliseconds age;
+  };
+  for (const situation& each :
+       {situation{"a lasting refusal", 87, false, 0h}, situation{"the leader moved", 19, true, 0h},
+        situation{"older than the horizon", 6, false, 2h}}) {
+    SCOPED_TRACE(each.name);
+    partition_bench b(settings());
+    b.started().establish(10);
+    b.produce_at(b.now, each.age);
+    b.lose(b.send());
+    b.reconnect();
+    if (each.moved) b.leader(2, 2);
+    const instant begin = b.now;
+    int attempts = 0;
+    while (b.now < begin + 5s) {
+      if (b.look) b.log_is_silent();
+      if (batch* again = b.send()) {
+        ++attempts;
+        b.answer(again, each.code);
+      } else {
+        b.advance(1ms);
+      }
+      ASSERT_LT(attempts, 60);
+    }
+    EXPECT_GE(attempts, 4) << "it is tried until the deadline";
+    b.advance(6s);
+    EXPECT_EQ(b.told(1).substr(0, 25), "unknown delivery_timeout ");
+    b.end();
+  }
+}
+
 // Another leader
 
 TEST(Settling, SEQ_20_b_ANewLeaderIsAskedForTheLogFirst) {
