@@ -139,6 +139,8 @@ action seed_producer(command_object& from) {
   seed.producer_epoch = from.number<std::int16_t>("epoch", 0);
   seed.last_sequence = from.number<std::int32_t>("last_sequence");
   seed.last_timestamp_ms = from.number<std::int64_t>("last_timestamp_ms", -1);
+  if (seed.producer_id.value < 0) from.refuse("producer_id: must not be negative");
+  if (seed.producer_epoch.value < 0) from.refuse("epoch: must not be negative");
   return [=](cluster& to) {
     to.seed_producer(at.topic, at.partition, seed);
     return done();

@@ -66,6 +66,8 @@ std::string answer_of(const json& line, const std::string& said, std::optional<o
     if (!partition) return "delivered without partition";
     made.partition = *partition;
     made.offset = id_of<offset>(line, "offset");
+    if (made.offset ? made.offset->value < 0 : line.contains("offset") && !line["offset"].is_null())
+      return "\"offset\" is neither null nor a whole number from 0 on";
     answer.emplace(made);
   } else if (said == "not_written" || said == "never_written") {
     answer.emplace(failure_of(fate::not_written, line));

@@ -192,7 +192,9 @@ void loopback_cluster::server::write(client& to) {
   bool ended = false;
   {
     const std::lock_guard hold{core_.lock()};
-    for (auto& bytes : to.queued_) to.writing_.push_back(std::move(bytes));
+    for (auto& bytes : to.queued_)
+      if (!bytes.empty())
+        to.writing_.push_back(std::move(bytes));  // an answer may be cut to nothing
     to.queued_.clear();
     ended = to.ended_;
   }

@@ -290,6 +290,9 @@ tell 1 'no command' '{"do":"dance"}'
 tell 1 'not a JSON object' '{'
 run 0 'tell pause' cluster tell --control "${second#control=}" pause 3
 run 0 'tell cont' cluster tell --control "${second#control=}" cont 3
+run 1 'tell a negative id' cluster tell --control "${second#control=}" \
+  '{"do":"seed_producer","topic":"told","partition":0,"producer_id":-1,"epoch":0,"last_sequence":0}'
+run 0 'it is still there' cluster tell --control "${second#control=}" counters
 run 1 'tell an unknown broker' cluster tell --control "${second#control=}" pause 9
 run 6 'tell nobody' cluster tell --control 127.0.0.1:1 counters
 echo refused >"$work/in"

@@ -79,6 +79,12 @@ TEST(OutcomeHistory, NamesTheLineThatIsWrong) {
             "line 1: \"lost\" is no outcome");
   EXPECT_EQ(read(history, "", "\n{\"event\":\"outcome\"}"), "line 2: no name");
   EXPECT_EQ(read(history, "", "x"), "line 1: not a JSON object");
+  for (const char* nonsense : {"\"x\"", "1e30", "2.5", "-99", "true", "[]"})
+    EXPECT_EQ(read(history, "",
+                   std::string{R"({"event":"outcome","name":"A","outcome":"delivered",)"} +
+                       R"("partition":0,"offset":)" + nonsense + "}"),
+              "line 1: \"offset\" is neither null nor a whole number from 0 on")
+        << nonsense;
 }
 
 TEST(OutcomeHistory, RecordsOfOneCallAreKnownAsSuch) {

@@ -83,6 +83,22 @@ TEST(LoopbackCluster, AnInjectedCloseReachesTheClient) {
   EXPECT_EQ(cluster.log("t", 0).size(), 1U);
 }
 
+TEST(LoopbackCluster, AnAnswerThatIsCutToNothingHoldsUpNobody) {
+  loopback_cluster cluster{one_topic()};
+  fault cut;
+  cut.times = 1;
+  cut.reply = reply::cut_answer;
+  cut.cut_at = 0;
+  cluster.inject(cut);
+  blocking_client client{std::chrono::seconds{30}};
+  ASSERT_TRUE(client.connect("127.0.0.1", cluster.port(1)).ok());
+  wire::produce_response answer;
+  EXPECT_EQ(produce(client, batch_now(0, {"a"}), answer).error, client_errc::connection_closed);
+  ASSERT_TRUE(client.connect("127.0.0.1", cluster.port(1)).ok());
+  const auto end = produce(client, batch_now(1, {"b"}), answer);
+  EXPECT_TRUE(end.ok()) << end.text;
+}
+
 TEST(LoopbackCluster, AStoppedBrokerRefusesAndAStartedOneServesOnItsPort) {
   loopback_cluster cluster{one_topic()};
   const auto port = cluster.port(1);
