@@ -626,8 +626,8 @@ TEST(PartitionCore, CloseAnswersEverythingOnceInOrder) {
   EXPECT_EQ(b.told(9), "unknown closed");
   EXPECT_EQ(b.answered(), 10U);
   ASSERT_EQ(command.unsent.size(), 2U) << "what is proven unwritten is handed back";
-  EXPECT_EQ(command.unsent[0].value, "0");
-  EXPECT_EQ(command.unsent[1].value, "1");
+  EXPECT_EQ(command.unsent[0].value, "1");
+  EXPECT_EQ(command.unsent[1].value, "2");
   b.deliver(sent[3], 7);
   b.lose(sent[4], false);
   EXPECT_EQ(b.ids_asked, 0);
