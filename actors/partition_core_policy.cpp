@@ -12,9 +12,11 @@
 namespace partita::actors {
 namespace {
 
+/// What was answered by itself halts nothing.
 bool has_keys(const batch& what) noexcept {
-  return std::any_of(what.entries().begin(), what.entries().end(),
-                     [](const completion_entry& each) { return each.key_hash != 0; });
+  return std::any_of(
+      what.entries().begin(), what.entries().end(),
+      [](const completion_entry& each) { return each.key_hash != 0 && !each.answered; });
 }
 
 /// L9, and a log that begins anew: whatever the policy.

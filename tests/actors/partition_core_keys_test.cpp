@@ -153,6 +153,27 @@ TEST(PartitionCore, RecordsThatWereInFlightBehindAFailureOfTheirKeyAreAnsweredTr
   b.end();
 }
 
+// Found by the histories: its room was held until close(), since nothing was halted.
+TEST(PartitionCore, ABatchOfWhichOnlyACancelledRecordHasAKeyIsNotKept) {
+  auto with = by_key();
+  with.batch_records_max = 2;
+  partition_bench b(with);
+  b.started().establish();
+  b.produce_unkeyed();
+  b.produce_own();
+  batch* sent = b.send();
+  b.cancel({2});
+  EXPECT_EQ(b.told(2), "unknown cancelled");
+
+  b.answer(sent, 87);
+
+  EXPECT_EQ(b.told(1), "not_written kafka:87");
+  EXPECT_EQ(b.status().halted_keys, 0U);
+  EXPECT_EQ(b.status().failed_records_kept, 0U);
+  EXPECT_EQ(b.released_bytes, b.accepted_bytes);
+  b.end();
+}
+
 TEST(PartitionCore, ARecordThatFailedBeforeItWasBufferedHaltsItsKeyFromThereOn) {
   partition_bench b(by_key(while_halted::hold));
   b.started();
