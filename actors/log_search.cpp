@@ -35,10 +35,16 @@ search_step log_search::start_at(partita::offset first) {
 search_step log_search::read_on() {
   phase_ = phase::reading;
   if (all_found()) return finish();
-  if (question_.fence ? fence_seen_ || fence_missing_ : next_ >= end_) return finish();
+  // Read it is once at least: only Fetch names a topic by its id, and a topic that was made again
+  // since has an empty log, or one like the old one.
+  if (read_ && at_end()) return finish();
   if (bytes_ >= limits_.bytes_max)
     return abandoned(search_end::undecidable, client_errc::log_too_long);
   return ask_records{next_};
+}
+
+bool log_search::at_end() const noexcept {
+  return question_.fence ? fence_seen_ || fence_missing_ : next_ >= end_;
 }
 
 search_step log_search::offset_answered(broker_errc code, partita::offset answer) {
@@ -84,6 +90,7 @@ search_step log_search::records_answered(broker_errc code, partita::offset log_s
   }
   if (code != broker_errc::none) return refused(code);
   out_of_range_ = false;
+  read_ = true;
   if (log_start.value > next_) trimmed_ = true;
   bytes_ += records.size();
 
@@ -97,7 +104,7 @@ search_step log_search::records_answered(broker_errc code, partita::offset log_s
   }
   if (reader.error())
     return abandoned(search_end::interrupted, client_errc::malformed_answer, reader.error());
-  if (next_ != before || all_found() || fence_seen_ || fence_missing_) return read_on();
+  if (next_ != before || all_found() || at_end()) return read_on();
   // Bytes that bring nothing new would be asked for again and again.
   if (!records.empty())
     return abandoned(search_end::interrupted, client_errc::malformed_answer,

@@ -119,6 +119,7 @@ class log_search {
   [[nodiscard]] bool take(const wire::batch_header& header);
   void match(const wire::batch_header& header);
   [[nodiscard]] bool all_found() const noexcept;
+  [[nodiscard]] bool at_end() const noexcept;
 
   log_question question_;
   limits limits_;
@@ -127,6 +128,7 @@ class log_search {
   std::int64_t next_ = -1;  // the offset to be read next
   std::int64_t end_ = -1;   // without a fence: where the log ended
   std::size_t bytes_ = 0;
+  bool read_ = false;
   bool by_timestamp_ = false;  // next_ began where the timestamps say
   bool out_of_range_ = false;  // the broker has no record at next_
   bool trimmed_ = false;       // records that had to be seen are gone
