@@ -231,6 +231,8 @@ void partition_core::unseal_survivors(instant now) {
     tickets_unwritten(**at);
     if (drop_answered(**at)) open_.insert_by_order(**at);
   }
+  // Of a resubmitted one the deadline is later than of what it lies before again.
+  note_held_expiry();
 }
 
 /// What a failure handler had sent again comes too late: a younger batch was written, or may be.

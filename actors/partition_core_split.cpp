@@ -106,6 +106,7 @@ void partition_core::fail_blamed(batch& refused) {
       *guilty);
   PARTITA_ASSERT(guilty->count() == faults.size(), guilty->count(), faults.size());
   if (drop_answered(refused)) open_.insert_by_order(refused);
+  note_held_expiry();
   for (const record_fault& fault : faults) {
     batch* one = guilty;
     if (guilty->count() > 1) {

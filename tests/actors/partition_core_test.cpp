@@ -604,6 +604,31 @@ TEST(PartitionCore, RepeatedRefusalsOfTheNumberingAskForANewId) {
   b.deliver(sent, 0);
 }
 
+// A resubmitted record begins its time anew; found by the histories, which were answered late.
+TEST(PartitionCore, WhatLiesBehindAResubmittedRecordThatCameBackEndsInTime) {
+  auto with = quick();
+  with.while_halted = while_halted::hold;
+  with.batch_records_max = 1;
+  partition_bench b(with);
+  b.started();
+  b.produce();
+  b.answer(b.send(), 87);
+  b.produce();
+  b.advance(1s);
+  b.produce();
+  b.advance(4s);
+  b.recover(recovery::resubmit);
+  batch* again = b.send();
+  b.advance(5s);
+  EXPECT_EQ(b.told(1).substr(0, 28), "not_written delivery_timeout");
+  b.answer(again, 45);  // numbered anew, when the pause is over
+  b.pause();
+
+  b.advance(1s);
+
+  EXPECT_EQ(b.told(2).substr(0, 28), "not_written delivery_timeout");
+}
+
 // The end
 
 TEST(PartitionCore, CloseAnswersEverythingOnceInOrder) {
