@@ -14,6 +14,10 @@ void partition_core::new_incarnation(instant now) {
   last_offset_ = {};
   ledger_.new_incarnation();
   book_.topic_replaced();
+  // The new log does not recognise what the old one may have: no attempt of it as it is.
+  for (batch_queue* queue : {&unfinished_, &failed_})
+    for (batch* at = queue->front(); at != nullptr; at = batch_queue::after(*at))
+      at->forgotten = true;
   if (gate_ == gate::closed || (unfinished_.empty() && open_.empty() && held_.empty())) return;
   // A place of its own in the order, so that what was resubmitted last is on this side of it too.
   replaced_before_ = ++next_ordinal_;

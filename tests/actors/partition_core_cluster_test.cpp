@@ -23,6 +23,23 @@ void replace_topic(partition_bench& b) {
   b.core->settle(b.now);
 }
 
+// Found by the histories: with nothing open nobody cared, and the recovery wrote it to both logs.
+TEST(PartitionCoreCluster, WhatTheOldLogMayHoldIsNotSentToTheNewOneAsItIs) {
+  partition_bench b(quick());
+  b.started();
+  b.produce();
+  b.lose(b.send());
+  b.advance(10s);
+  EXPECT_EQ(b.told(0).substr(0, 7), "unknown");
+  replace_topic(b);
+
+  auto& run = b.recover(recovery::resubmit);
+
+  EXPECT_EQ(run.command.report.left_out.size(), 1U);
+  EXPECT_EQ(b.send(), nullptr);
+  b.end();
+}
+
 // A refusal that arrives after the move it speaks of needs no backoff (META-07).
 TEST(PartitionCoreCluster, ARefusalOlderThanTheNewsOfTheLeaderIsRetriedAtOnce) {
   partition_bench b(quick());
