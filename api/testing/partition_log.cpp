@@ -74,8 +74,7 @@ std::int64_t partition_log::first_unstable() const noexcept {
   return first;
 }
 
-std::size_t partition_log::truncate_to_common(const partition_log& leader) {
-  const auto before = batches_.size();
+std::int64_t partition_log::common_end(const partition_log& leader) const noexcept {
   // Same offset and same batch on both sides; below the leader's start there is nothing to compare.
   const auto same = [&](const batch_pointer& mine) {
     if (mine->last_offset() < leader.start()) return true;
@@ -84,7 +83,12 @@ std::size_t partition_log::truncate_to_common(const partition_log& leader) {
   };
   auto keep = batches_.size();
   while (keep > 0 && !same(batches_[keep - 1])) --keep;
-  if (keep < batches_.size()) truncate(batches_[keep]->first_offset());
+  return keep < batches_.size() ? batches_[keep]->first_offset() : end_;
+}
+
+std::size_t partition_log::truncate_to_common(const partition_log& leader) {
+  const auto before = batches_.size();
+  if (const auto common = common_end(leader); common < end_) truncate(common);
   return before - batches_.size();
 }
 

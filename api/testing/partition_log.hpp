@@ -67,6 +67,8 @@ class partition_log {
   void delete_before(std::int64_t offset);
   /// Drops every batch that reaches `offset` or beyond.
   void truncate(std::int64_t offset);
+  /// Up to there this log holds what `leader` holds.
+  [[nodiscard]] std::int64_t common_end(const partition_log& leader) const noexcept;
   /// Makes this log a prefix of `leader` and says how many batches were dropped.
   std::size_t truncate_to_common(const partition_log& leader);
 

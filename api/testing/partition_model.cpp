@@ -149,7 +149,9 @@ bool partition_model::replicate(const topic_settings& settings) {
       static_cast<std::int32_t>(in_sync_.size()) < min_in_sync(settings))
     return false;
   auto least = source.end();
-  for (const auto broker : in_sync_) least = std::min(least, find(broker)->log.end());
+  // What a follower has beside its leader's log is not a copy of it: it has not fetched from it
+  // yet.
+  for (const auto broker : in_sync_) least = std::min(least, find(broker)->log.common_end(source));
   if (least <= high_watermark_) return false;
   high_watermark_ = least;
   return true;

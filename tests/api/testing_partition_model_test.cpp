@@ -177,6 +177,21 @@ TEST(PartitionModel, ALeaderWithoutTheTailForgetsItAndItsProducer) {
   EXPECT_EQ(partition.append(partition.next(1)).base_offset, 1);
 }
 
+TEST(PartitionModel, ATailThatWasNotFetchedFromTheNewLeaderCommitsNothingOfIts) {
+  led_partition partition{{1, 2}};
+  partition.model.set_fetching(2, false);
+  partition.append(partition.next(0));
+  partition.model.set_fetching(1, false);
+  partition.model.lead(2);
+  const auto result = partition.append(partition.next(0));  // in the place of the other one's tail
+  EXPECT_EQ(partition.model.committed(1, 2, 1, partition.settings), commit_state::waiting);
+  EXPECT_EQ(result.base_offset, 0);
+  partition.model.set_fetching(1, true);
+  partition.model.set_fetching(2, true);
+  partition.model.replicate(partition.settings);
+  EXPECT_EQ(partition.model.committed(1, 2, 1, partition.settings), commit_state::committed);
+}
+
 TEST(PartitionModel, AFollowerThatLeadsKnowsTheLastFiveBatches) {
   led_partition partition;
   for (std::int32_t sequence = 0; sequence < 6; ++sequence)
