@@ -157,10 +157,13 @@ void produce_service::execute(operation& work) {
     if (one.result.deduplicated) ++counters.batches_deduplicated;
     if (one.result.committed_at >= 0 && !one.result.deduplicated) ++counters.batches_appended;
     tell_executed(one, one.result);
-    // A fault that shows no true answer needs no commit to show it.
-    const bool true_answer =
-        !one.hit || one.hit->reply == reply::truthful || one.hit->reply == reply::close_after;
-    one.settled = work.acks != -1 || one.result.committed_at < 0 || !true_answer;
+    // What shows nothing true of a batch needs no commit to show it. One fault decides what becomes
+    // of the answer, though it may have been meant for another batch.
+    const auto shown = work.hit ? work.hit->reply : reply::truthful;
+    const bool shows =
+        shown == reply::truthful || shown == reply::close_after || shown == reply::error;
+    const bool forged = one.hit && one.hit->reply == reply::error;
+    one.settled = work.acks != -1 || one.result.committed_at < 0 || !shows || forged;
     waits = waits || !one.settled;
   }
   if (!waits || settle(work)) {

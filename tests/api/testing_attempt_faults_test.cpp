@@ -82,6 +82,37 @@ TEST(AttemptFaults, ABatchThatWasToGoUnansweredIsNoSuccessInAnotherOnesAnswer) {
   EXPECT_EQ(cluster.partition(1).log().end(), 0);
 }
 
+// Nor is one that is not committed, whatever its own fault would have shown.
+TEST(AttemptFaults, ABatchThatWasToGoUnansweredIsCommittedBeforeAnotherOnesAnswer) {
+  auto options = small_cluster::options();
+  options.topics["t"] = {.partitions = 2, .replicas = {{1, 2, 3}, {1, 2, 3}}};
+  small_cluster cluster(options);
+  talker client{cluster.core, 1};
+  fault refuse;
+  refuse.partition = 1;
+  refuse.execution = execution::skip;
+  refuse.reply = reply::error;
+  refuse.code = broker_errc::not_enough_replicas;
+  fault drop;
+  drop.partition = 0;
+  drop.reply = reply::close_before;
+  cluster.core.faults().add(refuse);
+  cluster.core.faults().add(drop);
+  cluster.hold(true);
+  const auto bytes = make_batch(next_batch(0));
+  wire::produce_request request;
+  request.acks = -1;
+  request.timeout_ms = 1000;
+  request.topics.push_back({"t", {}, {{1, byte_view{bytes}}, {0, byte_view{bytes}}}});
+  client.ask(request, 11);
+  EXPECT_EQ(client.answers(), 0U);
+  cluster.hold(false);
+  const auto answer = client.take<wire::produce_response>(11);
+  ASSERT_EQ(answer.topics.size(), 1U);
+  ASSERT_EQ(answer.topics.front().partitions.size(), 2U);
+  EXPECT_EQ(answer.topics.front().partitions[1].error_code, broker_errc::none);
+}
+
 TEST(AttemptFaults, ASuccessCanLieAboutItsOffset) {
   small_cluster cluster;
   talker client{cluster.core, 1};
