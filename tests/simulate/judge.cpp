@@ -95,50 +95,51 @@ bool judge::once_at(const account& at, place where) {
          });
 }
 
-// Which records recover(resubmit) sent again is told by where they were delivered: ascending, and
-// all of them produced before the recovery. What turned out to be in the log keeps its place there.
+// What recover(resubmit) sent again is named by its first answer's number: ascending, all of it
+// produced before the recovery, and there where it is said to be. What turned out to be in the log
+// keeps its place there.
 void judge::check_resubmissions(account& at) {
+  std::map<std::pair<place, record_number>, std::uint64_t> orders;
+  for (const record_life& one : at.whose->records())
+    if (const failed* first = failure_of(one))
+      orders.emplace(std::pair{one.where, first->number}, one.order);
   for (const resubmission& again : at.whose->resubmissions()) {
     std::optional<std::uint64_t> last;
     for (const auto& [number, answer] : again.records) {
+      const auto named = orders.find({again.where, number});
+      if (named == orders.end() || named->second >= again.before) {
+        add(1, "wrong-answer", *at.whose, at.whose->records().size(),
+            "the report of a recovery has a number that is not of a record it can have sent");
+        continue;
+      }
+      const record_life& found = at.whose->records()[named->second];
       const delivered* success = answer.delivery();
-      if (success == nullptr) {
-        if (answer.failure()->fate == fate::unknown) ++at.loose[again.where];
-        continue;
-      }
-      // Offsets of several lives of a topic are not told apart.
-      if (!success->offset || logs_.at(again.where).size() > 1) {
-        ++at.loose[again.where];
-        continue;
-      }
-      const record_life* found = nullptr;
-      for (const record_life& one : at.whose->records()) {
-        if (one.where != again.where || one.order >= again.before) continue;
-        for (const copy& each : at.copies[one.order])
-          if (each.offset == success->offset->value) found = &one;
-      }
-      if (found == nullptr) {
-        add(1, "lost-write", *at.whose, at.whose->records().size(),
-            "resubmitted and delivered at offset " + text_of(success->offset->value) +
-                ", and not there");
-        continue;
-      }
-      if (const failed* first = found->answers.empty() ? nullptr : found->answers[0].failure();
-          first == nullptr || first->number != number)
-        add(1, "wrong-answer", *at.whose, found->order,
-            "was sent again, and the report has another record's number");
-      at.expected[found->order].push_back(success->offset->value);
-      if (at.copies[found->order].size() > 1 && once_at(at, again.where))
-        add(4, "duplicate", *at.whose, found->order,
-            "resubmitted, delivered at offset " + text_of(success->offset->value) +
-                ", and in the log before");
-      if (!found->from_callback && last && found->order < *last)
-        add(6, "int-send-skip", *at.whose, found->order,
+      if (success == nullptr ? answer.failure()->fate == fate::unknown : !success->offset)
+        ++at.loose[found.order];
+      if (success == nullptr || !success->offset) continue;
+      check_resubmitted(at, again, found, success->offset->value);
+      const bool one_life = logs_.at(again.where).size() == 1;
+      if (found.from_callback || !one_life) continue;
+      if (last && found.order < *last)
+        add(6, "int-send-skip", *at.whose, found.order,
             "resubmitted behind record " + text_of(static_cast<std::int64_t>(*last)));
-      const bool was_there = success->offset->value < again.log_before;
-      if (!found->from_callback && !was_there) last = found->order;
+      if (success->offset->value >= again.log_before) last = found.order;
     }
   }
+}
+
+void judge::check_resubmitted(account& at, const resubmission& again, const record_life& one,
+                              std::int64_t offset) {
+  const auto& copies = at.copies[one.order];
+  at.expected[one.order].push_back(offset);
+  if (std::none_of(copies.begin(), copies.end(), [&](const copy& each) {
+        return each.offset == offset && each.where == one.where;
+      }))
+    add(1, "lost-write", *at.whose, one.order,
+        "resubmitted and delivered at offset " + text_of(offset) + ", and not there");
+  if (copies.size() > 1 && once_at(at, again.where))
+    add(4, "duplicate", *at.whose, one.order,
+        "resubmitted, delivered at offset " + text_of(offset) + ", and in the log before");
 }
 
 void judge::check_record(account& at, const record_life& one) {
@@ -195,7 +196,7 @@ void judge::check_copies(account& at, const record_life& one, bool may_lie_somew
         left, std::count_if(at.copies[one.order].begin(), at.copies[one.order].end(),
                             [&](const copy& each) { return each.offset == told; }));
   if (may_lie_somewhere && left > 0) --left;
-  std::size_t& loose = at.loose[one.where];
+  std::size_t& loose = at.loose[one.order];
   const std::size_t excused = std::min(left, loose);
   loose -= excused;
   left -= excused;
@@ -241,7 +242,7 @@ void judge::check_order(const account& at) {
       std::map<std::string, std::vector<std::pair<std::int64_t, std::uint64_t>>> seen;
       for (const record_life& one : at.whose->records()) {
         if (one.where != where || one.from_callback) continue;
-        if (!fenced && is_unknown(one)) continue;
+        if (!fenced && (is_unknown(one) || at.loose.contains(one.order))) continue;
         if (at.copies[one.order].size() != 1 || at.copies[one.order].front().life != life) continue;
         seen[by_key ? one.key.value_or("") : ""].emplace_back(at.copies[one.order].front().offset,
                                                               one.order);

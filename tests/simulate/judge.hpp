@@ -41,10 +41,12 @@ class judge {
     const subject* whose = nullptr;
     std::vector<std::vector<copy>> copies;            // by record
     std::vector<std::vector<std::int64_t>> expected;  // offsets that resubmissions told
-    std::map<place, std::size_t> loose;               // resubmissions of unknown fate
+    std::map<std::uint64_t, std::size_t> loose;       // resubmissions of unknown fate, by record
   };
 
   void read_logs();
+  void check_resubmitted(account& at, const resubmission& again, const record_life& one,
+                         std::int64_t offset);
   [[nodiscard]] static bool once_at(const account& at, place where);
   void check_resubmissions(account& at);
   void check_record(account& at, const record_life& one);
