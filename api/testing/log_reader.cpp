@@ -2,6 +2,7 @@
 
 #include "api/testing/batch_records.hpp"
 #include "api/testing/blocking_client.hpp"
+#include "wire/messages/api_versions.hpp"
 #include "wire/messages/fetch.hpp"
 #include "wire/messages/list_offsets.hpp"
 #include "wire/messages/metadata.hpp"
@@ -13,10 +14,12 @@
 namespace partita::testing {
 namespace {
 
-// Known to every broker from 2.8 to 4.4, with topics by name.
-constexpr std::int16_t metadata_version = 9;
-constexpr std::int16_t list_offsets_version = 6;
-constexpr std::int16_t fetch_version = 12;
+// From Kafka 2.1, the oldest one that clients of today talk to (KIP-896), to the last versions with
+// topics by name, which all later brokers know as well.
+constexpr wire::version_range metadata_versions{4, 9};
+constexpr wire::version_range list_offsets_versions{1, 6};
+constexpr wire::version_range fetch_versions{4, 12};
+constexpr std::int16_t first_with_operations = 8;  // of Metadata: KIP-430
 constexpr std::int32_t fetch_bytes = 8 * 1024 * 1024;
 
 struct address {
@@ -55,6 +58,11 @@ struct log_reader::parts {
   parts(std::string bootstrap, std::chrono::milliseconds limit)
       : bootstrap_(parse_bootstrap(bootstrap)), client_(limit) {}
 
+  /// Connects, and asks what the broker serves.
+  read_end connect(const std::string& host, std::uint16_t port);
+  /// The version to speak with the broker of the connection.
+  read_end choose(wire::api_key api, wire::version_range known, std::int16_t& version) const;
+  read_end ask_topic(const std::string& topic, wire::metadata_response& answer);
   read_end describe(const std::string& topic, wire::metadata_response& answer);
   read_end connect_leader(const std::string& topic, partition_id partition);
   read_end offset_of(const std::string& topic, partition_id partition, std::int64_t which,
@@ -64,19 +72,49 @@ struct log_reader::parts {
 
   std::vector<address> bootstrap_;
   blocking_client client_;
+  wire::api_versions_response served_;  // by the broker of the connection
 };
 
-read_end log_reader::parts::describe(const std::string& topic, wire::metadata_response& answer) {
-  read_end end{client_errc::invalid_value, "no bootstrap server"};
+read_end log_reader::parts::connect(const std::string& host, std::uint16_t port) {
+  constexpr std::int16_t known_to_all = 0;
+  if (auto end = client_.connect(host, port); !end.ok()) return end;
+  std::vector<std::byte> storage;
+  const wire::api_versions_request request;
+  if (auto end = client_.call(request, known_to_all, served_, storage); !end.ok()) return end;
+  const auto code = served_.error_code;
+  return code == broker_errc::none ? read_end{} : refused(code, "ApiVersions");
+}
+
+read_end log_reader::parts::choose(wire::api_key api, wire::version_range known,
+                                   std::int16_t& version) const {
+  const auto offered = served_.range_of(api);
+  const auto common = offered ? wire::highest_common(known, *offered) : std::nullopt;
+  if (!common)
+    return {client_errc::unsupported_version,
+            "the broker does not serve " + std::string{wire::name_of(api)} +
+                " in any version from " + std::to_string(known.first) + " to " +
+                std::to_string(known.last)};
+  version = *common;
+  return {};
+}
+
+read_end log_reader::parts::ask_topic(const std::string& topic, wire::metadata_response& answer) {
+  std::int16_t version = 0;
+  if (auto end = choose(wire::api_key::metadata, metadata_versions, version); !end.ok()) return end;
   wire::metadata_request request;
   request.topics.emplace();
   request.topics->push_back({{}, topic});
   request.allow_auto_topic_creation = false;
-  request.include_topic_authorized_operations = true;
+  request.include_topic_authorized_operations = version >= first_with_operations;
+  std::vector<std::byte> storage;
+  return client_.call(request, version, answer, storage);
+}
+
+read_end log_reader::parts::describe(const std::string& topic, wire::metadata_response& answer) {
+  read_end end{client_errc::invalid_value, "no bootstrap server"};
   for (const auto& server : bootstrap_) {
-    std::vector<std::byte> storage;
-    end = client_.connect(server.host, server.port);
-    if (end.ok()) end = client_.call(request, metadata_version, answer, storage);
+    end = connect(server.host, server.port);
+    if (end.ok()) end = ask_topic(topic, answer);
     if (end.ok()) break;
   }
   if (!end.ok()) return end;
@@ -92,7 +130,7 @@ read_end log_reader::parts::connect_leader(const std::string& topic, partition_i
     if (one.index != partition) continue;
     for (const auto& broker : answer.brokers)
       if (broker.node_id == one.leader)
-        return client_.connect(broker.host, static_cast<std::uint16_t>(broker.port));
+        return connect(broker.host, static_cast<std::uint16_t>(broker.port));
     return refused(broker_errc::leader_not_available, topic);
   }
   return refused(broker_errc::unknown_topic_or_partition,
@@ -101,12 +139,14 @@ read_end log_reader::parts::connect_leader(const std::string& topic, partition_i
 
 read_end log_reader::parts::offset_of(const std::string& topic, partition_id partition,
                                       std::int64_t which, std::int64_t& found) {
+  std::int16_t version = 0;
+  if (auto end = choose(wire::api_key::list_offsets, list_offsets_versions, version); !end.ok())
+    return end;
   wire::list_offsets_request request;
   request.topics.push_back({topic, {{partition, {}, which}}});
   wire::list_offsets_response answer;
   std::vector<std::byte> storage;
-  if (auto end = client_.call(request, list_offsets_version, answer, storage); !end.ok())
-    return end;
+  if (auto end = client_.call(request, version, answer, storage); !end.ok()) return end;
   if (answer.topics.size() != 1 || answer.topics.front().partitions.size() != 1)
     return {client_errc::unexpected_answer, "offsets of " + topic};
   const auto& part = answer.topics.front().partitions.front();
@@ -118,6 +158,8 @@ read_end log_reader::parts::offset_of(const std::string& topic, partition_id par
 read_end log_reader::parts::fetch(const std::string& topic, partition_id partition,
                                   std::int64_t from, wire::fetch_response& answer,
                                   std::vector<std::byte>& storage) {
+  std::int16_t version = 0;
+  if (auto end = choose(wire::api_key::fetch, fetch_versions, version); !end.ok()) return end;
   wire::fetch_request request;
   request.max_wait_ms = 500;
   request.min_bytes = 1;
@@ -127,7 +169,7 @@ read_end log_reader::parts::fetch(const std::string& topic, partition_id partiti
   part.fetch_offset = from;
   part.partition_max_bytes = fetch_bytes;
   request.topics.push_back({topic, {}, {part}});
-  if (auto end = client_.call(request, fetch_version, answer, storage); !end.ok()) return end;
+  if (auto end = client_.call(request, version, answer, storage); !end.ok()) return end;
   if (answer.error_code != broker_errc::none) return refused(answer.error_code, "fetch");
   if (answer.topics.size() != 1 || answer.topics.front().partitions.size() != 1)
     return {client_errc::unexpected_answer, "fetch of " + topic};

@@ -24,13 +24,14 @@ std::int64_t clock_ms() {
   return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
 }
 
-read_end produce(blocking_client& client, const batch_spec& spec, wire::produce_response& answer) {
+read_end produce(blocking_client& client, const batch_spec& spec, wire::produce_response& answer,
+                 std::int16_t version = 11) {
   const auto bytes = make_batch(spec);
   wire::produce_request request;
   request.timeout_ms = 30'000;
   request.topics.push_back({"t", {}, {{0, byte_view{bytes}}}});
   std::vector<std::byte> storage;
-  return client.call(request, 11, answer, storage);
+  return client.call(request, version, answer, storage);
 }
 
 batch_spec batch_now(std::int32_t sequence, std::vector<std::string> values) {
@@ -69,6 +70,62 @@ TEST(LoopbackCluster, ServesAProducerAndALogReader) {
   EXPECT_EQ(seen, "bc");
   EXPECT_EQ(reader.read("missing", 0, [](const auto&) {}).error,
             broker_errc::unknown_topic_or_partition);
+}
+
+// What a reader makes of partition 0, or why it could not.
+std::string read_values(const loopback_cluster& cluster) {
+  log_reader reader{cluster.bootstrap()};
+  std::string seen;
+  const auto end =
+      reader.read("t", 0, [&](const log_record& record) { seen += *record.value + " "; });
+  return end.ok() ? seen : end.text;
+}
+
+void produce_one(const loopback_cluster& cluster) {
+  constexpr std::int16_t known_to_all = 8;
+  blocking_client client{std::chrono::seconds{30}};
+  ASSERT_TRUE(client.connect("127.0.0.1", cluster.port(1)).ok());
+  wire::produce_response answer;
+  const auto end = produce(client, batch_now(0, {"a"}), answer, known_to_all);
+  ASSERT_TRUE(end.ok()) << end.text;
+}
+
+TEST(LoopbackCluster, ALogReaderReadsFromEveryVersionThatIsEmulated) {
+  for (const auto version : {emulation::kafka_2_4, emulation::kafka_3_9, emulation::kafka_4_2,
+                             emulation::kafka_4_4, emulation::kafka_4_5}) {
+    auto options = one_topic();
+    options.version = version;
+    loopback_cluster cluster{options};
+    produce_one(cluster);
+    EXPECT_EQ(read_values(cluster), "a ") << static_cast<int>(version);
+    topic_description told;
+    EXPECT_TRUE(log_reader{cluster.bootstrap()}.describe("t", told).ok());
+    EXPECT_EQ(told.may_be_written, true);
+  }
+}
+
+TEST(LoopbackCluster, ALogReaderReadsFromTheOldestBrokersOfToday) {
+  loopback_cluster cluster{one_topic()};
+  // As Kafka 2.1 offers them.
+  cluster.offer(api::fetch, 0, 10);
+  cluster.offer(api::list_offsets, 0, 4);
+  cluster.offer(api::metadata, 0, 7);
+  cluster.offer(api::api_versions, 0, 2);
+  produce_one(cluster);
+  EXPECT_EQ(read_values(cluster), "a ");
+  topic_description told;
+  EXPECT_TRUE(log_reader{cluster.bootstrap()}.describe("t", told).ok());
+  EXPECT_EQ(told.may_be_written, std::nullopt);
+}
+
+TEST(LoopbackCluster, ALogReaderSaysWhatABrokerDoesNotServe) {
+  loopback_cluster cluster{one_topic()};
+  produce_one(cluster);
+  cluster.offer(api::fetch, 13, 18);
+  EXPECT_EQ(read_values(cluster), "the broker does not serve Fetch in any version from 4 to 12");
+  cluster.offer(api::list_offsets, 1, 0);
+  EXPECT_EQ(log_reader{cluster.bootstrap()}.read("t", 0, [](const auto&) {}).error,
+            client_errc::unsupported_version);
 }
 
 TEST(LoopbackCluster, AnInjectedCloseReachesTheClient) {

@@ -1,8 +1,8 @@
 // Reads a topic's log over the network, batch headers included: what a broker really holds.
 //
 // A second pair of eyes for tests and demos: it shares no state and no producer code with the
-// producer under test, works against simulated and real brokers (Apache Kafka 2.8 and later), and
-// blocks.
+// producer under test, works against simulated and real brokers (Apache Kafka 2.1 and later, in the
+// versions that each of them offers), and blocks.
 //
 // Invariants
 // 1. Every wait ends: by the answer, the end of the connection, or the time limit.
