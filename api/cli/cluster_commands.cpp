@@ -36,34 +36,46 @@ struct place {
       : topic(from.text("topic")), partition(from.number<std::int32_t>("partition", 0)) {}
 };
 
+json refuse(const char* what) { return {{"ok", false}, {"error", what}}; }
+
+// What acts on a partition does so only if there is one: a misspelt topic must not look like done.
+template <class Change>
+action change_partition(place at, Change change) {
+  return [at = std::move(at), change](cluster& to) {
+    if (!to.view(at.topic, at.partition)) return refuse("no such partition");
+    change(to, at);
+    return done();
+  };
+}
+
 broker_id broker_of(command_object& from) { return from.number<std::int32_t>("broker"); }
+
+template <class Change>
+action change_broker(broker_id broker, Change change) {
+  return [broker, change](cluster& to) {
+    if (broker.value < 1 || broker.value > to.broker_count()) return refuse("no such broker");
+    change(to, broker);
+    return done();
+  };
+}
 
 // One of the calls that take nothing but a broker.
 template <auto Call>
 action on_broker(command_object& from) {
-  return [broker = broker_of(from)](cluster& to) {
-    if (broker.value < 1 || broker.value > to.broker_count())
-      return json{{"ok", false}, {"error", "no such broker"}};
-    (to.*Call)(broker);
-    return done();
-  };
+  return change_broker(broker_of(from), [](cluster& to, broker_id broker) { (to.*Call)(broker); });
 }
 
 template <testing::stop_kind Kind>
 action stop(command_object& from) {
-  return [broker = broker_of(from)](cluster& to) {
-    if (broker.value < 1 || broker.value > to.broker_count())
-      return json{{"ok", false}, {"error", "no such broker"}};
-    to.stop_broker(broker, Kind);
-    return done();
-  };
+  return change_broker(broker_of(from),
+                       [](cluster& to, broker_id broker) { to.stop_broker(broker, Kind); });
 }
 
 action drop_connections(command_object& from) {
-  return [broker = broker_of(from), reset = from.flag("reset", false)](cluster& to) {
-    to.drop_connections(broker, reset);
-    return done();
-  };
+  const auto broker = broker_of(from);
+  return change_broker(broker, [reset = from.flag("reset", false)](cluster& to, broker_id which) {
+    to.drop_connections(which, reset);
+  });
 }
 
 action create_topic(command_object& from) {
@@ -107,29 +119,28 @@ action move_leader(command_object& from) {
   return
       [at = place{from}, broker = broker_of(from), tail = from.choice("tail", tails)](cluster& to) {
         if (to.move_leader(at.topic, at.partition, broker, tail)) return done();
-        return json{{"ok", false}, {"error", "that broker can not lead this partition"}};
+        return refuse("that broker can not lead this partition");
       };
 }
 
 action hold_replication(command_object& from) {
-  return [at = place{from}, held = from.flag("held", true)](cluster& to) {
-    to.hold_replication(at.topic, at.partition, held);
-    return done();
-  };
+  const place at{from};
+  return change_partition(at, [held = from.flag("held", true)](cluster& to, const place& which) {
+    to.hold_replication(which.topic, which.partition, held);
+  });
 }
 
 action limit_in_sync(command_object& from) {
-  return [at = place{from}, count = from.number<int>("count")](cluster& to) {
-    to.limit_in_sync(at.topic, at.partition, count);
-    return done();
-  };
+  const place at{from};
+  return change_partition(at, [count = from.number<int>("count")](cluster& to, const place& which) {
+    to.limit_in_sync(which.topic, which.partition, count);
+  });
 }
 
 action forget_producers(command_object& from) {
-  return [at = place{from}](cluster& to) {
+  return change_partition(place{from}, [](cluster& to, const place& at) {
     to.forget_producers(at.topic, at.partition);
-    return done();
-  };
+  });
 }
 
 action seed_producer(command_object& from) {
@@ -141,17 +152,17 @@ action seed_producer(command_object& from) {
   seed.last_timestamp_ms = from.number<std::int64_t>("last_timestamp_ms", -1);
   if (seed.producer_id.value < 0) from.refuse("producer_id: must not be negative");
   if (seed.producer_epoch.value < 0) from.refuse("epoch: must not be negative");
-  return [=](cluster& to) {
-    to.seed_producer(at.topic, at.partition, seed);
-    return done();
-  };
+  return change_partition(at, [seed](cluster& to, const place& which) {
+    to.seed_producer(which.topic, which.partition, seed);
+  });
 }
 
 action roll_back(command_object& from) {
-  return [at = place{from}, end = from.number<std::int64_t>("end")](cluster& to) {
-    to.roll_back(at.topic, at.partition, end);
-    return done();
-  };
+  const place at{from};
+  return change_partition(
+      at, [end = from.number<std::int64_t>("end")](cluster& to, const place& which) {
+        to.roll_back(which.topic, which.partition, end);
+      });
 }
 
 template <auto Read>
@@ -175,10 +186,8 @@ action release_held(command_object& from) {
       to.release_held();
       return done();
     };
-  return [at = place{from}](cluster& to) {
-    to.release_held(at.topic, at.partition);
-    return done();
-  };
+  return change_partition(
+      place{from}, [](cluster& to, const place& at) { to.release_held(at.topic, at.partition); });
 }
 
 template <auto Call>
@@ -209,7 +218,7 @@ action offer(command_object& from) {
 action show_partition(command_object& from) {
   return [at = place{from}](cluster& to) {
     const auto found = to.view(at.topic, at.partition);
-    if (!found) return json{{"ok", false}, {"error", "no such partition"}};
+    if (!found) return refuse("no such partition");
     return json{
         {"leader", found->leader.value},       {"leader_epoch", found->leader_epoch.value},
         {"replicas", found->replicas},         {"in_sync", found->in_sync},
