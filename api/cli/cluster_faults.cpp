@@ -1,8 +1,11 @@
 #include "api/cli/cluster_faults.hpp"
 
+#include <charconv>
+
 namespace partita::cli {
 namespace {
 
+using testing::answer_shape;
 using testing::api;
 using testing::execution;
 using testing::reply;
@@ -22,6 +25,14 @@ constexpr std::pair<std::string_view, reply> replies[] = {
     {"cut_answer", reply::cut_answer},
 };
 
+constexpr std::pair<std::string_view, answer_shape> shapes[] = {
+    {"usual", answer_shape::usual},
+    {"left_out", answer_shape::left_out},
+    {"twice", answer_shape::twice},
+    {"other_partition", answer_shape::other_partition},
+    {"other_topic", answer_shape::other_topic},
+};
+
 // A fault that names a code means it.
 reply read_reply(command_object& from) {
   if (!from.has("reply") && from.has("code")) return reply::error;
@@ -32,7 +43,7 @@ broker_errc read_code(command_object& from, const char* name = "code") {
   return broker_errc{from.number<std::int16_t>(name, 0)};
 }
 
-// A number of times, or "always".
+// A number of times; 2147483647 is always.
 int read_times(command_object& from, int otherwise) {
   if (!from.has("times")) return otherwise;
   return from.number<int>("times");
@@ -41,6 +52,24 @@ int read_times(command_object& from, int otherwise) {
 std::optional<std::size_t> read_cut(command_object& from) {
   if (!from.has("cut_at")) return std::nullopt;
   return from.number<std::uint32_t>("cut_at");
+}
+
+// 32 hexadecimal digits, with or without the hyphens of a UUID.
+std::optional<topic_id> read_topic_id(command_object& from) {
+  constexpr std::size_t digits_of_half = 16;
+  if (!from.has("other_topic_id")) return std::nullopt;
+  auto digits = from.text("other_topic_id");
+  std::erase(digits, '-');
+  const auto read = [&](std::size_t at, std::uint64_t& half) {
+    const auto* first = digits.data() + at;
+    const auto* last = first + digits_of_half;
+    return std::from_chars(first, last, half, 16).ptr == last;
+  };
+  topic_id id;
+  if (digits.size() == 2 * digits_of_half && read(0, id.high) && read(digits_of_half, id.low))
+    return id;
+  from.refuse("other_topic_id: not 32 hexadecimal digits");
+  return std::nullopt;
 }
 
 }  // namespace
@@ -61,6 +90,7 @@ testing::fault read_fault(command_object& from) {
   made.real_offset = from.flag("real_offset", false);
   made.base_offset = from.optional_id<offset>("base_offset");
   made.cut_at = read_cut(from);
+  made.shape = from.choice("shape", shapes);
   made.execute_after = from.duration("execute_after_ms");
   made.cut_first = from.flag("cut_first", false);
   made.held = from.flag("held", false);
@@ -126,6 +156,7 @@ testing::metadata_lie read_metadata_lie(command_object& from) {
   if (from.has("topic_code")) made.topic_code = read_code(from, "topic_code");
   made.leave_out_topic = from.flag("leave_out_topic", false);
   made.without_topic_id = from.flag("without_topic_id", false);
+  made.other_topic_id = read_topic_id(from);
   if (from.has("partition_count"))
     made.partition_count = from.number<std::int32_t>("partition_count");
   made.partition = from.optional_id<partition_id>("partition");
