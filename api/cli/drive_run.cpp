@@ -70,7 +70,7 @@ exit_code drive_run::run(const producer_config& config) {
   if (producer_ && !closed_ && waker_.interrupts() == 0) close(close_deadline_, false);
   const auto all_told = [this] { return records_.counts().open() == 0 && pending_.load() == 0; };
   if (producer_) static_cast<void>(wait_until(all_told, close_deadline_ + wait_for_the_end_max));
-  producer_.reset();  // answers what an interrupt left
+  producer_.reset();  // answers what an interrupt left, and who waits for a settlement
   write_events();
   if (waker_.interrupts() > 0) return exit_code::interrupted;
   return output_error_ || input_error_ ? exit_code::usage : exit_code::ok;
@@ -314,11 +314,13 @@ void drive_run::watch() {
 template <class Result, class Then>
 void drive_run::follow(operation<Result>&& work, const drive_command& command, Then then) {
   const auto done = std::make_shared<std::atomic<bool>>(false);
-  ++pending_;
-  std::move(work).then([this, done, then = std::move(then)](const Result& result) {
+  // What became of a record may never be known while nothing newer is produced.
+  const std::uint64_t held_up = command.action == drive_action::settle ? 0 : 1;
+  pending_ += held_up;
+  std::move(work).then([this, done, held_up, then = std::move(then)](const Result& result) {
     then(result);
     *done = true;
-    --pending_;
+    pending_ -= held_up;
     waker_.wake();
   });
   if (command.wait_for_it) wait_or_complain(command, [done] { return done->load(); });

@@ -5,7 +5,8 @@
 //    says "await":true hold up the next line.
 // 2. An event is written before the next line is read, and in the order in which things happened.
 // 3. Lanes never write: a reader that is slow delays the script, not the producer.
-// 4. The end of the input closes the producer, with the delivery timeout as its deadline.
+// 4. The end of the input closes the producer, with the delivery timeout as its deadline, and then
+//    destroys it: only a settlement can be open by then, and is told `closed`.
 //
 // Threads: run() on the main thread; answers come on lanes.
 #pragma once
@@ -93,7 +94,7 @@ class drive_run {
   bool reading_ = true;
   bool input_error_ = false;
   std::error_code output_error_;
-  std::atomic<std::uint64_t> pending_{0};  // operations whose end was not told yet
+  std::atomic<std::uint64_t> pending_{0};  // operations that end by themselves, and did not yet
   std::mutex mutex_;
   std::string events_;
   std::optional<event_stream> partition_events_;

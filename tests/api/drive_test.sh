@@ -46,10 +46,10 @@ equal() { [ "$2" = "$3" ] || bad "$1: '$2' in place of '$3'"; }
 : >"$work/out"
 : >"$work/err"
 mkfifo "$work/ready"
-"$partita" cluster --port 0 --topic t:3 --topic u --topic v --topic w --topic x --topic y \
-  --topic z >"$work/ready" 2>"$work/cluster.err" &
+"$partita" cluster --port 0 --control-port 0 --topic t:3 --topic u --topic v --topic w \
+  --topic x --topic y --topic z --topic doubt >"$work/ready" 2>"$work/cluster.err" &
 cluster=$!
-read -r first <"$work/ready" || { cat "$work/cluster.err" >&2; exit 1; }
+{ read -r first && read -r control; } <"$work/ready" || { cat "$work/cluster.err" >&2; exit 1; }
 bootstrap=${first#bootstrap.servers=}
 
 # The end of the input closes; nothing is lost.
@@ -203,6 +203,18 @@ says '"line":9,"do":"recover","message":"not halted'
 says '"name":"B",.*"delivered",.*"resubmitted":true'
 says '"event":"resumed",.*"topic":"z"'
 equal 'the log after the halt of a key' "$(values z | tr '\n' ,)" 'a,d,b,e,'
+
+# The end of the input does not wait for what may never be known.
+name='an open settlement'
+fault='{"do":"fault","topic":"doubt","execution":"skip","reply":"never","times":1000}'
+"$partita" cluster tell --control "${control#control=}" "$fault" >"$work/out" || bad 'the fault'
+drive 0 'an open settlement' -X delivery.timeout.ms=1500 -X request.timeout.ms=500 <<'END'
+{"do":"produce","name":"A","topic":"doubt","partition":0,"key":"k","value":"a","await":true}
+{"do":"settle","name":"A"}
+END
+says '"name":"A",.*"outcome":"unknown"'
+says '"event":"settled",.*"name":"A","verdict":"undecidable","reason":"closed"'
+before '"event":"closed"' '"event":"settled"'
 
 # Nobody there: the record is answered by its deadline, and destroy answers at once.
 name='no broker'
