@@ -2,6 +2,7 @@
 
 #include "api/cli/connection_options.hpp"
 #include "api/cli/drive_run.hpp"
+#include "api/cli/standard_output.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -32,6 +33,7 @@ struct drive_options {
 };
 
 exit_code drive(const drive_options& options) {
+  outlive_readers();
   progress_display display(progress_display::mode::silent);
   const auto fail = [&](const std::string& reason) {
     display.say("partita: " + reason);

@@ -3,6 +3,7 @@
 #include "api/cli/dead_letter_file.hpp"
 #include "api/cli/produce_options.hpp"
 #include "api/cli/produce_run.hpp"
+#include "api/cli/standard_output.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -19,6 +20,7 @@ exit_code fail(progress_display& display, const std::string& reason) {
 }
 
 exit_code produce(const produce_options& options) {
+  outlive_readers();
   progress_display display(options.connection.quiet ? progress_display::mode::silent
                                                     : progress_display::suitable());
   if (const std::string reason = check(options); !reason.empty()) return fail(display, reason);

@@ -1,6 +1,7 @@
 #include "api/cli/standard_output.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <system_error>
@@ -16,6 +17,8 @@ bool write_output_out() {
   std::cerr << "partita: the output can't be written: " << why.message() << '\n';
   return false;
 }
+
+void outlive_readers() noexcept { std::signal(SIGPIPE, SIG_IGN); }
 
 exit_code with_output_written(exit_code code) {
   if (write_output_out() || code != exit_code::ok) return code;

@@ -17,4 +17,8 @@ namespace partita::cli {
 /// Writes out what is buffered. False, and said why: what is to be read has not arrived.
 [[nodiscard]] bool write_output_out();
 
+/// From now on a reader that went away fails the next write, and no longer ends the program: that
+/// would take unanswered records with it.
+void outlive_readers() noexcept;
+
 }  // namespace partita::cli

@@ -244,6 +244,19 @@ behind_failure() {
 behind_failure halt 4 '1 delivered, [12] not written'
 behind_failure skip 2 '2 delivered, 1 not written'
 
+# Nobody reads standard error any more: that does not end what has records in flight.
+mkfifo "$work/lines" "$work/deaf"
+"$partita" produce -b "$bootstrap" -t deaf --on-error skip <"$work/lines" \
+  >"$work/out" 2>"$work/deaf" &
+running=$!
+exec 3>"$work/lines" 4<"$work/deaf"
+exec 4<&-
+printf 'first\n%s\nsmall\n' "$big" >&3
+exec 3>&-
+wait $running
+equal deaf $? 2
+says out '2 delivered, 1 not written' deaf
+
 # A halted partition keeps the room of what failed: with nobody to recover it, reading ends.
 mkfifo "$work/frozen"
 "$partita" cluster --brokers 1 --topic frozen:1 --port 0 >"$work/frozen" 2>/dev/null &

@@ -47,7 +47,7 @@ equal() { [ "$2" = "$3" ] || bad "$1: '$2' in place of '$3'"; }
 : >"$work/err"
 mkfifo "$work/ready"
 "$partita" cluster --port 0 --control-port 0 --topic t:3 --topic u --topic v --topic w \
-  --topic x --topic y --topic z --topic doubt >"$work/ready" 2>"$work/cluster.err" &
+  --topic x --topic y --topic z --topic doubt --topic unseen >"$work/ready" 2>"$work/cluster.err" &
 cluster=$!
 { read -r first && read -r control; } <"$work/ready" || { cat "$work/cluster.err" >&2; exit 1; }
 bootstrap=${first#bootstrap.servers=}
@@ -215,6 +215,23 @@ END
 says '"name":"A",.*"outcome":"unknown"'
 says '"event":"settled",.*"name":"A","verdict":"undecidable","reason":"closed"'
 before '"event":"closed"' '"event":"settled"'
+
+# Nobody sees the events any more: no further line is carried out, and what was produced is sent.
+mkfifo "$work/commands" "$work/events"
+"$partita" drive -b "$bootstrap" <"$work/commands" >"$work/events" 2>"$work/err" &
+running=$!
+exec 3>"$work/commands" 4<"$work/events"
+echo '{"do":"produce","name":"A","topic":"unseen","partition":0,"value":"a"}' >&3
+read -r first <&4
+exec 4<&-
+# In one write: it may end at any of them.
+printf '%s\n' '{"do":"produce","name":"B","topic":"unseen","partition":0,"value":"b"}' \
+  '{"do":"dance"}' '{"do":"produce","name":"C","topic":"unseen","partition":0,"value":"c"}' >&3
+exec 3>&-
+wait $running
+equal 'unseen: exit code' $? 1
+grep -q "the output can't be written: Broken pipe" "$work/err" || bad 'unseen: why'
+equal 'unseen: the log' "$(values unseen | tr '\n' ,)" 'a,b,'
 
 # Nobody there: the record is answered by its deadline, and destroy answers at once.
 name='no broker'
