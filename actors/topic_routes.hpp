@@ -72,6 +72,10 @@ class record_router {
                                                            std::int32_t /*count*/) const noexcept {
     return std::nullopt;
   }
+  /// Neither its key nor its name nor the application decides where it goes.
+  [[nodiscard]] virtual bool goes_anywhere(const record& /*what*/) const noexcept { return false; }
+  /// What this thread has seen of the partitions is out of date.
+  virtual void look_again() noexcept {}
 };
 
 /// Waits in a route's line behind the records that came before it.

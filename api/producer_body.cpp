@@ -7,7 +7,6 @@
 #include "api/bootstrap_servers.hpp"
 #include "api/closing.hpp"
 #include "api/config_notices.hpp"
-#include "api/kept_record.hpp"
 #include "api/record_router.hpp"
 #include "api/refusal_line.hpp"
 #include "api/share_line.hpp"
@@ -243,7 +242,7 @@ std::uint32_t call_of(const actors::completion_slot& slot) noexcept {
 }  // namespace
 
 void producer_body::refuse_in_turn(const record& what, actors::completion_slot slot,
-                                   client_errc code) {
+                                   client_errc code, const placement& at) {
   if (!is_topic_name(what.topic)) return answer_at_once(what, slot, code);
   actors::topic_route& route = route_of(what.topic);
   // In a route every node is paid for, because nothing else limits how many wait there.
@@ -256,7 +255,7 @@ void producer_body::refuse_in_turn(const record& what, actors::completion_slot s
   node->admitted_ns = now_ns();
   node->timestamp_ms = wall_ms_at(node->admitted_ns);
   node->partition = what.partition.value_or(partition_id()).value;
-  deliver(*node, what, route);
+  deliver(*node, what, route, at);
 }
 
 namespace {
@@ -315,13 +314,19 @@ admission producer_body::try_submit(const record& what, actors::completion_slot 
   const client_errc wrong = judge(what, size.tail_size, size.cost, delivery_timeout_of(slot));
   if (wrong != client_errc{}) {
     refuse(what, slot, wrong);
-  } else if (full_partition(what) != nullptr) {
-    return admission::full;
-  } else if (line_->take_now(size.cost)) {
-    admit(what, static_cast<std::uint32_t>(size.tail_size), slot);
-  } else {
-    return shut() ? admission::closed : admission::full;
+    return admission::accepted;
   }
+  placement at;
+  if (shares_ != nullptr) {
+    const client_errc lost = place(what, size.tail_size, at);
+    if (lost != client_errc{}) {
+      answer_at_once(what, slot, lost);
+      return admission::accepted;
+    }
+    if (!open(at)) return admission::full;
+  }
+  if (!line_->take_now(size.cost)) return shut() ? admission::closed : admission::full;
+  admit(what, static_cast<std::uint32_t>(size.tail_size), slot, false, at);
   return admission::accepted;
 }
 
@@ -340,128 +345,8 @@ std::error_code producer_body::why_shut() const noexcept {
   return is_in_child() ? std::make_error_code(std::errc::owner_dead) : std::error_code{};
 }
 
-namespace {
-
-/// One record whose caller is suspended. It has a copy, because the caller may be gone before its
-/// turn comes: a coroutine that waits can be destroyed.
-class waiting_record final : public admission_waiter,
-                             public share_waiter,
-                             private actors::admission_place {
- public:
-  waiting_record(producer_body& body, admission_line& line, const record& what, measured size,
-                 actors::completion_slot slot)
-      : body_(body), line_(line), what_(what), size_(size), slot_(slot) {}
-
-  /// Lines up behind those for the same partition. This object may be gone when it returns.
-  void wait_for_share(share_line& shares, const actors::partition_actor& of) {
-    actors::tracked_record* const tracked = slot_.tracked;
-    if (tracked == nullptr) return shares.wait(of, *this);
-    tracked->retain();
-    if (tracked->enters_line(*this)) {
-      shares_ = &shares;
-      shares.wait(of, *this, tracked->admission_timeout());
-      tracked->is_queued();
-    } else {
-      refused(client_errc::cancelled);
-    }
-    tracked->release();
-  }
-  void share_free() noexcept override {
-    const bool wanted = slot_.tracked == nullptr || slot_.tracked->leaves_line();
-    shares_ = nullptr;  // only now: until it has left, a cancellation looks there
-    if (!wanted) return refused(client_errc::cancelled);
-    wait();
-  }
-  void share_refused(client_errc code) noexcept override { refused(code); }
-
-  /// Lines up. This object may be gone when it returns.
-  void wait() {
-    actors::tracked_record* const tracked = slot_.tracked;
-    if (tracked == nullptr) {
-      if (line_.take_or_wait(size_.cost, *this)) admitted();
-      return;
-    }
-    tracked->retain();
-    if (!tracked->enters_line(*this))
-      refused(client_errc::cancelled);
-    else if (line_.take_or_wait(size_.cost, *this, tracked->admission_timeout()))
-      admitted();
-    else
-      tracked->is_queued();
-    tracked->release();
-  }
-  void admitted() noexcept override {
-    if (slot_.tracked == nullptr || slot_.tracked->leaves_line()) {
-      body_.admit(what_.view(), static_cast<std::uint32_t>(size_.tail_size), slot_, true);
-      delete this;
-      return;
-    }
-    body_.give_back_room(size_.cost);
-    refused(client_errc::cancelled);
-  }
-  void refused(client_errc code) noexcept override {
-    if (slot_.tracked != nullptr) static_cast<void>(slot_.tracked->leaves_line());
-    // Who waits behind it may get room a moment later, so its failure has to be in force by then.
-    if (code == client_errc::admission_timeout)
-      body_.refuse_in_turn(what_.view(), slot_, code);
-    else if (code == client_errc::closed)
-      body_.refuse_closed(what_.view(), slot_, what_.owned(body_.wall_now()));
-    else
-      body_.answer_at_once(what_.view(), slot_, code);
-    delete this;
-  }
-
- private:
-  bool withdraw() noexcept override {
-    return shares_ != nullptr ? shares_->withdraw(*this) : line_.withdraw(*this);
-  }
-
-  producer_body& body_;
-  admission_line& line_;
-  share_line* shares_ = nullptr;  // while it waits there
-  const kept_record what_;
-  const measured size_;
-  const actors::completion_slot slot_;
-};
-
-}  // namespace
-
-/// Of a record whose partition is its own or its key's choice: that partition, if it holds its
-/// share.
-const actors::partition_actor* producer_body::full_partition(const record& what) {
-  if (shares_ == nullptr) return nullptr;
-  actors::topic_route& route = route_of(what.topic);
-  const actors::partition_table* table = route.table();
-  if (table == nullptr) return nullptr;
-  const auto count = static_cast<std::int32_t>(table->partitions.size());
-  const auto chosen = what.partition ? what.partition : route.router().of_key(what, count);
-  if (!chosen || chosen->value < 0 || chosen->value >= count) return nullptr;
-  const auto* partition = table->partitions[static_cast<std::size_t>(chosen->value)].actor;
-  return shares_->open(*partition) ? nullptr : partition;
-}
-
-void producer_body::submit_waiting(const record& what, actors::completion_slot slot) {
-  const measured size = measure(what);
-  const client_errc wrong = judge(what, size.tail_size, size.cost, delivery_timeout_of(slot));
-  if (!shut() && wrong == client_errc{}) {
-    if (const auto* full = full_partition(what)) {
-      (new waiting_record(*this, *line_, what, size, slot))->wait_for_share(*shares_, *full);
-      return;
-    }
-  }
-  switch (try_submit(what, slot)) {
-    case admission::accepted:
-      return;
-    case admission::closed:
-      return answer_at_once(what, slot, client_errc::closed, why_shut());
-    case admission::full:
-      break;
-  }
-  (new waiting_record(*this, *line_, what, size, slot))->wait();
-}
-
 void producer_body::admit(const record& what, std::uint32_t tail_size, actors::completion_slot slot,
-                          bool waited) noexcept {
+                          bool waited, const placement& at) noexcept {
   actors::record_node* node = actors::make_record_node(what, tail_size);
   if (node == nullptr) {
     shared_.room.give_back(actors::record_cost(tail_size));
@@ -475,20 +360,34 @@ void producer_body::admit(const record& what, std::uint32_t tail_size, actors::c
   node->timestamp_ms =
       what.timestamp ? what.timestamp->time_since_epoch().count() : wall_ms_at(node->admitted_ns);
   node->partition = what.partition.value_or(partition_id()).value;
-  deliver(*node, what, route_of(what.topic));
+  deliver(*node, what, route_of(what.topic), at);
+}
+
+client_errc producer_body::choose(const record& what, std::size_t tail_size,
+                                  actors::topic_route& route, const actors::partition_table& table,
+                                  placement& at) noexcept {
+  const auto choice = route.router().choose(what, tail_size, table);
+  if (choice.error == client_errc::partitioner_failed)
+    actors::tell_key_failure(table, what.key, choice.error);
+  if (choice.error != client_errc{}) return choice.error;
+  at.route = &route;
+  at.table = &table;
+  at.partition = choice.partition;
+  return {};
 }
 
 /// Queues it in its partition or its route; the code says why not, and then it is still the
 /// caller's.
 client_errc producer_body::queue(actors::record_node& node, const record& what,
-                                 actors::topic_route& route) noexcept {
+                                 actors::topic_route& route, placement at) noexcept {
   actors::tracked_record* const tracked =
       node.tracked() ? static_cast<actors::tracked_record*>(node.target) : nullptr;
   if (!route.used.load(std::memory_order_relaxed)) {
     route.used.store(true, std::memory_order_seq_cst);
     if (route.dormant.load(std::memory_order_seq_cst)) metadata_->wake_topic(route);
   }
-  const actors::partition_table* table = route.table();
+  if (at.known() && !at.exists()) at = {};
+  const actors::partition_table* table = at.known() ? at.table : route.table();
   while (table == nullptr) {
     if (tracked != nullptr && !tracked->enters_route(route)) return client_errc::cancelled;
     switch (route.wait(node)) {
@@ -503,29 +402,29 @@ client_errc producer_body::queue(actors::record_node& node, const record& what,
         return client_errc::closed;
     }
   }
-  const auto choice = route.router().choose(what, node.tail_size, *table);
-  if (choice.error == client_errc::partitioner_failed)
-    actors::tell_key_failure(*table, what.key, choice.error);
-  if (choice.error != client_errc{}) return choice.error;
-  node.partition = choice.partition.value;
-  const auto index = static_cast<std::size_t>(choice.partition.value);
+  if (!at.known()) {
+    const client_errc wrong = choose(what, node.tail_size, route, *table, at);
+    if (wrong != client_errc{}) return wrong;
+  }
+  node.partition = at.partition.value;
+  const auto index = static_cast<std::size_t>(at.partition.value);
   if (tracked != nullptr) {
     if (tracked->ended()) return client_errc::cancelled;
     tracked->enters_partition(table->partitions[index].handle);
   }
   if (table->drain != nullptr && route.hold_moved(node, what, *table)) return {};
   if (!table->partitions[index].handle.push(node)) return client_errc::closed;
-  if (config_.growth == partition_growth::drain_first) route.note_placed(*table, choice.partition);
+  if (config_.growth == partition_growth::drain_first) route.note_placed(*table, at.partition);
   return {};
 }
 
 void producer_body::deliver(actors::record_node& node, const record& what,
-                            actors::topic_route& route) noexcept {
+                            actors::topic_route& route, const placement& at) noexcept {
   const actors::completion_slot slot{node.target, node.data};
   actors::tracked_record* const tracked =
       node.tracked() ? static_cast<actors::tracked_record*>(node.target) : nullptr;
   if (tracked != nullptr) tracked->retain();  // the record may be answered before this ends
-  const client_errc wrong = queue(node, what, route);
+  const client_errc wrong = queue(node, what, route, at);
   if (wrong == client_errc{}) {
     if (tracked != nullptr) tracked->is_queued();
   } else {

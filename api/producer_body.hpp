@@ -15,6 +15,7 @@
 #include "actors/runtime.hpp"
 #include "actors/topic_routes.hpp"
 #include "api/fork_guard.hpp"
+#include "api/placement.hpp"
 #include "api/producer_environment.hpp"
 
 #include <partita/config.hpp>
@@ -93,7 +94,7 @@ class producer_body {
 
   /// Paid for: encodes and queues it. `waited`: not at once.
   void admit(const record& what, std::uint32_t tail_size, actors::completion_slot slot,
-             bool waited = false) noexcept;
+             bool waited = false, const placement& at = {}) noexcept;
   /// What a record takes of the budget; nothing if it can not be produced anyway.
   [[nodiscard]] std::uint64_t cost_if_sound(const record& what,
                                             const produce_options& options) const noexcept;
@@ -108,7 +109,8 @@ class producer_body {
   void refuse_closed(const record& what, actors::completion_slot slot, owned_record copy);
   /// It fails before it is buffered, and takes its turn in its partition, so that the failure
   /// policy acts in order.
-  void refuse_in_turn(const record& what, actors::completion_slot slot, client_errc code);
+  void refuse_in_turn(const record& what, actors::completion_slot slot, client_errc code,
+                      const placement& at = {});
 
  private:
   [[nodiscard]] std::error_code why_shut() const noexcept;
@@ -117,20 +119,28 @@ class producer_body {
   [[nodiscard]] bool fits_limits(std::uint64_t cost, std::size_t tail_size) const noexcept;
   [[nodiscard]] std::string detail_of(const record& what, client_errc code) const;
   actors::topic_route& route_of(std::string_view topic);
-  [[nodiscard]] const actors::partition_actor* full_partition(const record& what);
+  /// Chooses the partition of a record; the code says why it has none.
+  [[nodiscard]] static client_errc choose(const record& what, std::size_t tail_size,
+                                          actors::topic_route& route,
+                                          const actors::partition_table& table,
+                                          placement& at) noexcept;
+  /// The same before it has room, where partitions have shares. Unknown while its topic is.
+  [[nodiscard]] client_errc place(const record& what, std::size_t tail_size, placement& at);
+  [[nodiscard]] bool open(const placement& at) const;
   [[nodiscard]] client_errc judge(
       const record& what, std::size_t tail_size, std::uint64_t cost,
       const std::optional<std::chrono::milliseconds>& delivery_timeout) const noexcept;
   void refuse(const record& what, actors::completion_slot slot, client_errc code);
   actors::record_node* refused_node(const record& what, bool needs_key) noexcept;
-  void deliver(actors::record_node& node, const record& what, actors::topic_route& route) noexcept;
+  void deliver(actors::record_node& node, const record& what, actors::topic_route& route,
+               const placement& at) noexcept;
   [[nodiscard]] std::int64_t now_ns() const noexcept;
   [[nodiscard]] std::int64_t wall_ms_at(std::int64_t steady_ns) const noexcept;
   [[nodiscard]] std::function<void()> when_full();
   static std::unique_ptr<actors::record_router> make_router(void* self, std::string_view topic);
   static void answer_withdrawn(void* self, actors::topic_route& from, actors::record_node& node);
   [[nodiscard]] client_errc queue(actors::record_node& node, const record& what,
-                                  actors::topic_route& route) noexcept;
+                                  actors::topic_route& route, placement at) noexcept;
   producer_config config_;
   std::shared_ptr<void> keeps_alive_;
   const actors::clock_source* clock_;

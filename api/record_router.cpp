@@ -35,6 +35,8 @@ struct seen_partitions {
   }
 };
 
+thread_local seen_partitions seen;
+
 }  // namespace
 
 bool record_router::looks_at_queues(const record& what) const noexcept {
@@ -53,6 +55,13 @@ bool record_router::looks_at_queues(const record& what) const noexcept {
   }
 }
 
+bool record_router::goes_anywhere(const record& what) const noexcept {
+  return settings_.custom == nullptr && settings_.kind != partitioner_kind::manual &&
+         looks_at_queues(what);
+}
+
+void record_router::look_again() noexcept { seen.uses_left = 0; }
+
 std::optional<partition_id> record_router::of_key(const record& what,
                                                   std::int32_t count) const noexcept {
   if (settings_.custom != nullptr || settings_.ignore_keys) return std::nullopt;
@@ -64,7 +73,6 @@ record_router::choice record_router::choose(const record& what, std::size_t size
   partition_view view;
   view.count = static_cast<std::int32_t>(table.partitions.size());
   if (looks_at_queues(what)) {
-    thread_local seen_partitions seen;
     if (seen.table != &table || seen.uses_left-- <= 0)
       seen.look(table, avoided_.stuck_for.count() > 0 ? clock_.now() : actors::instant(), avoided_);
     view.available = {seen.available.get(), table.partitions.size()};

@@ -30,6 +30,8 @@ class record_router final : public actors::record_router {
                               const actors::partition_table& table) noexcept override;
   [[nodiscard]] std::optional<partition_id> of_key(const record& what,
                                                    std::int32_t count) const noexcept override;
+  [[nodiscard]] bool goes_anywhere(const record& what) const noexcept override;
+  void look_again() noexcept override;
 
  private:
   [[nodiscard]] bool looks_at_queues(const record& what) const noexcept;

@@ -2,6 +2,7 @@
 
 #include "actors/named_wait.hpp"
 #include "actors/partition_actor.hpp"
+#include "actors/topic_routes.hpp"
 
 #include <partita/contract.hpp>
 
@@ -67,40 +68,72 @@ share_line::share_line(actors::lane& home, const actors::clock_source& clock, st
           },
           this) {}
 
-share_line::~share_line() { PARTITA_ASSERT(lines_.empty(), lines_.size()); }
+share_line::~share_line() {
+  PARTITA_ASSERT(lines_.empty() && anywhere_.empty(), lines_.size(), anywhere_.size());
+}
 
 bool share_line::has_room(const actors::partition_actor& to) const noexcept {
   return to.queued_bytes() < share_;
 }
 
-bool share_line::open(const actors::partition_actor& to) const {
-  if (!has_room(to)) return false;
-  if (waiting_.load(std::memory_order_acquire) == 0) return true;
+bool share_line::has_waiters(const actors::partition_actor& to) const {
+  if (waiting_.load(std::memory_order_acquire) == 0) return false;
   const std::lock_guard lock(mutex_);
-  return !lines_.contains(&to);
+  return lines_.contains(&to) || anywhere_.contains(to.topic());
 }
 
-void share_line::wait(const actors::partition_actor& to, share_waiter& waiter,
-                      std::optional<std::chrono::milliseconds> wait_max) {
+bool share_line::open(const actors::partition_actor& to) const {
+  return has_room(to) && !has_waiters(to);
+}
+
+void share_line::wait(const actors::partition_actor& to, share_waiter& waiter, limit wait_max) {
+  line_up(waiter, {&to}, nullptr, wait_max);
+}
+
+void share_line::wait_anywhere(const actors::partition_table& among, share_waiter& waiter,
+                               limit wait_max) {
+  partitions all;
+  for (const actors::partition_table::entry& each : among.partitions) all.push_back(each.actor);
+  line_up(waiter, std::move(all), &among.partitions.front().actor->topic(), wait_max);
+}
+
+void share_line::line_up(share_waiter& waiter, partitions at, const std::string* anywhere_in,
+                         limit wait_max) {
   bool refused = false;
-  bool first = false;
+  partitions first_at;
   {
     const std::lock_guard lock(mutex_);
     waiter.deadline_ = clock_.now() + (wait_max ? actors::wait_of(*wait_max) : wait_max_);
     waiter.number_ = next_number_++;
     refused = closed_;
-    if (!refused) {
-      line& own = lines_[&to];
-      first = own.empty();
-      own.push_back(&waiter);
-      waiting_.fetch_add(1, std::memory_order_release);
+    const auto stand = [&](share_queue& in) {
+      const bool first = in.waiters.empty();
+      in.waiters.push_back(&waiter);
+      waiter.stands_in_.push_back(&in);
+      return first;
+    };
+    if (!refused && anywhere_in != nullptr) {
+      const auto own = anywhere_.try_emplace(*anywhere_in).first;
+      own->second.topic = own->first;
+      if (stand(own->second))
+        first_at = at;
+      else  // where there was none the first one's look is enough, but the topic may have grown
+        std::erase_if(at, [&](const actors::partition_actor* each) { return !has_room(*each); });
+    } else if (!refused) {
+      for (const actors::partition_actor* each : at) {
+        share_queue& own = lines_[each];
+        own.of = each;
+        if (stand(own)) first_at.push_back(each);
+      }
     }
+    if (!refused) waiting_.fetch_add(1, std::memory_order_release);
   }
+  // From here on it may be gone.
   if (refused) return waiter.share_refused(client_errc::closed);
-  if (first) end_linger(to);
+  for (const actors::partition_actor* each : first_at) end_linger(*each);
   // Room may have come before it lined up; and the timer belongs to lane 0.
-  home_.post([this, &to] {
-    serve(to);
+  home_.post([this, at = std::move(at)] {
+    for (const actors::partition_actor* each : at) serve(*each);
     watch();
   });
 }
@@ -108,12 +141,12 @@ void share_line::wait(const actors::partition_actor& to, share_waiter& waiter,
 bool share_line::withdraw(share_waiter& waiter) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    const auto in = std::find_if(lines_.begin(), lines_.end(), [&](const auto& each) {
-      return std::find(each.second.begin(), each.second.end(), &waiter) != each.second.end();
-    });
-    if (in == lines_.end()) return false;
-    std::erase(in->second, &waiter);
-    if (in->second.empty()) lines_.erase(in);
+    if (waiter.stands_in_.empty()) return false;
+    for (share_queue* each : waiter.stands_in_) {
+      std::erase(each->waiters, &waiter);
+      drop_if_idle(*each);
+    }
+    waiter.stands_in_.clear();
     waiting_.fetch_sub(1, std::memory_order_release);
   }
   home_.schedule(*new refusal(waiter));
@@ -125,50 +158,94 @@ void share_line::room_again(const actors::partition_actor& of) noexcept {
   home_.post([this, &of] { serve(of); });
 }
 
+/// Whoever has waited longest of those that may go there.
+share_waiter* share_line::next_for(const actors::partition_actor& of) const {
+  share_waiter* next = nullptr;
+  const auto own = lines_.find(&of);
+  if (own != lines_.end() && !own->second.waiters.empty()) next = own->second.waiters.front();
+  const auto any = anywhere_.find(of.topic());
+  if (any == anywhere_.end() || any->second.waiters.empty()) return next;
+  share_waiter* const free = any->second.waiters.front();
+  return next == nullptr || free->number_ < next->number_ ? free : next;
+}
+
 /// One for each look: the gauge follows only when the partition has taken the record in its turn.
 void share_line::serve(const actors::partition_actor& of) noexcept {
   share_waiter* next = nullptr;
-  bool more = false;
+  std::vector<share_queue*> left;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = lines_.find(&of);
-    if (found == lines_.end() || !has_room(of)) return;
-    next = found->second.front();
-    found->second.pop_front();
-    waiting_.fetch_sub(1, std::memory_order_release);
-    more = !found->second.empty();
-    if (!more) lines_.erase(found);
+    next = next_for(of);
+    if (next == nullptr || !has_room(of)) return;
+    left.swap(next->stands_in_);
+    for (share_queue* each : left) {
+      each->waiters.pop_front();
+      ++each->leaving;
+    }
   }
-  next->share_free();
-  if (more) home_.post([this, &of] { serve(of); });
+  next->share_free(of);
+  arrived(left, 1);
+  serve_later({&of});
+}
+
+void share_line::serve_later(partitions which) noexcept {
+  if (which.empty() || waiting_.load(std::memory_order_acquire) == 0) return;
+  home_.post([this, which = std::move(which)] {
+    for (const actors::partition_actor* each : which) serve(*each);
+  });
+}
+
+void share_line::arrived(const std::vector<share_queue*>& left, std::size_t waiters) noexcept {
+  const std::lock_guard lock(mutex_);
+  for (share_queue* each : left)
+    if (--each->leaving == 0) drop_if_idle(*each);
+  waiting_.fetch_sub(waiters, std::memory_order_release);
+}
+
+void share_line::drop_if_idle(const share_queue& queue) {
+  if (!queue.waiters.empty() || queue.leaving != 0) return;
+  if (queue.of != nullptr)
+    lines_.erase(queue.of);
+  else
+    anywhere_.erase(std::string(queue.topic));
+}
+
+template <class Visit>
+void share_line::visit_queues(Visit&& visit) {
+  for (auto& [partition, queue] : lines_) visit(queue);
+  for (auto& [topic, queue] : anywhere_) visit(queue);
 }
 
 void share_line::watch() noexcept {
   actors::instant next = actors::never;
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& [partition, waiters] : lines_)
-      for (const share_waiter* each : waiters) next = std::min(next, each->deadline_);
+    visit_queues([&](const share_queue& queue) {
+      for (const share_waiter* each : queue.waiters) next = std::min(next, each->deadline_);
+    });
   }
   if (next != actors::never) home_.arm(timer_, next);
 }
 
 void share_line::timer_fired() noexcept {
   std::vector<share_waiter*> late;
+  std::vector<share_queue*> left;
   {
     const std::lock_guard lock(mutex_);
-    for (auto at = lines_.begin(); at != lines_.end();) {
-      line& waiters = at->second;
-      std::erase_if(waiters, [&](share_waiter* each) {
+    visit_queues([&](share_queue& queue) {
+      std::erase_if(queue.waiters, [&](share_waiter* each) {
         if (each->deadline_ > home_.now()) return false;
+        ++queue.leaving;
+        left.push_back(&queue);
         late.push_back(each);
         return true;
       });
-      at = waiters.empty() ? lines_.erase(at) : std::next(at);
-    }
-    waiting_.fetch_sub(late.size(), std::memory_order_release);
+    });
+    for (share_waiter* each : late) each->stands_in_.clear();
   }
+  const std::size_t count = late.size();
   answer_in_order(late, client_errc::admission_timeout);
+  arrived(left, count);
   watch();
 }
 
@@ -177,9 +254,15 @@ void share_line::close() noexcept {
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;
-    for (auto& [partition, waiters] : lines_) all.insert(all.end(), waiters.begin(), waiters.end());
-    lines_.clear();
-    waiting_.store(0, std::memory_order_release);
+    visit_queues([&](share_queue& queue) {
+      all.insert(all.end(), queue.waiters.begin(), queue.waiters.end());
+      queue.waiters.clear();
+    });
+    for (share_waiter* each : all) each->stands_in_.clear();
+    const auto idle = [](const auto& each) { return each.second.leaving == 0; };
+    std::erase_if(lines_, idle);
+    std::erase_if(anywhere_, idle);
+    waiting_.fetch_sub(all.size(), std::memory_order_release);
   }
   answer_in_order(all, client_errc::closed);
 }

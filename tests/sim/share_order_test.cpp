@@ -1,0 +1,247 @@
+// Records that wait for their partition's share of the memory, and those that come while they do:
+// the order that a partition and a key keep, also when the topic grows meanwhile.
+#include "tests/sim/history.hpp"
+
+#include <partita/partitioner.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <coroutine>
+#include <exception>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace partita::testing {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// Starts at once and is forgotten.
+struct forgotten {
+  struct promise_type {
+    forgotten get_return_object() noexcept { return {}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() noexcept {}
+    void unhandled_exception() noexcept { std::terminate(); }
+  };
+};
+
+/// A history, and answers by the names of records, in the order in which they came.
+class share_story : public history {
+ public:
+  explicit share_story(const history_options& options) : history(options) {
+    for (int partition = 0; partition < options.partitions; ++partition)
+      history::produce(partition, "warm");
+    EXPECT_TRUE(run_until_answered());
+  }
+  ~share_story() { end_producer(); }  // what it answers then is noted here
+
+  /// Waits if it has to.
+  forgotten send(partita::record what, std::string name, std::size_t padding = 0,
+                 produce_options options = {}) {
+    const std::string value = name + std::string(padding, '.');
+    what.topic = what.topic.empty() ? topic() : what.topic;
+    what.value = value;
+    ++sent_;
+    outcome answer = co_await producer().produce(what, std::move(options));
+    told_.push_back(name);
+    answers_.emplace(std::move(name), std::move(answer));
+  }
+  /// Nothing leaves the partition any more, and it holds its share.
+  void fill(int partition) {
+    wait_for(world(), producer().pause(topic(), partition));
+    const std::string value(200, 'f');
+    for (;;) {
+      partita::record one;
+      one.topic = topic();
+      one.value = value;
+      one.partition = partition;
+      if (producer().try_produce(one, [](const outcome&) {}) != admission::accepted) return;
+      run_for(milliseconds(20));
+    }
+  }
+  void resume(int partition) { wait_for(world(), producer().resume(topic(), partition)); }
+  void grow(int partitions) {
+    ASSERT_EQ(cluster().add_partitions(topic(), partitions), broker_errc::none);
+    run_for(seconds(1));
+  }
+
+  bool all_told(std::chrono::nanoseconds limit = seconds(5)) {
+    return world().time().run_until([this] { return told_.size() == sent_; }, limit);
+  }
+  [[nodiscard]] const std::vector<std::string>& told() const { return told_; }
+  [[nodiscard]] const outcome& answer_of(const std::string& name) const {
+    return answers_.at(name);
+  }
+  [[nodiscard]] std::ptrdiff_t delivered() const {
+    return std::count_if(answers_.begin(), answers_.end(),
+                         [](const auto& each) { return each.second.is_delivered(); });
+  }
+  /// The names in a partition's log, without what warmed and filled it.
+  [[nodiscard]] std::vector<std::string> names_in(int partition) const {
+    std::vector<std::string> names;
+    for (const log_record& each :
+         const_cast<share_story*>(this)->cluster().log(topic(), partition)) {
+      const std::string name = each.value.value_or("").substr(0, each.value.value_or("").find('.'));
+      if (name.size() <= 3) names.push_back(name);
+    }
+    return names;
+  }
+
+ private:
+  std::size_t sent_ = 0;
+  std::vector<std::string> told_;
+  std::map<std::string, outcome> answers_;
+};
+
+using names = std::vector<std::string>;
+
+history_options small_shares(int partitions = 3) {
+  history_options options;
+  options.partitions = partitions;
+  options.config = hurried_config();
+  options.config.linger = milliseconds(0);
+  options.config.metadata_max_age = milliseconds(150);
+  options.config.partition_memory_bytes = 1500;
+  return options;
+}
+
+/// A key that murmur2 puts into `before` of 3 partitions and into `after` of 5.
+std::string key_that_goes(int before, int after) {
+  for (int i = 0;; ++i) {
+    const std::string key = "key-" + std::to_string(i);
+    if (partition_of_key(partitioner_kind::murmur2_random, key, 3)->value == before &&
+        partition_of_key(partitioner_kind::murmur2_random, key, 5)->value == after)
+      return key;
+  }
+}
+
+// Its partition was chosen by the old count, when it lined up: by the new one it came into the
+// other partition of its key, behind those that were produced later.
+TEST(ShareOrder, WhoWaitsKeepsHisPartitionWhenTheTopicGrows) {
+  share_story story(small_shares());
+  const std::string key = key_that_goes(0, 4);
+  story.fill(0);
+  for (const char* name : {"A0", "A1", "A2"}) story.send({.key = key}, name);
+  story.grow(5);
+  for (const char* name : {"B0", "B1", "B2"}) story.send({.key = key}, name);
+  story.run_for(milliseconds(500));
+  story.resume(0);
+  ASSERT_TRUE(story.all_told());
+  EXPECT_EQ(story.names_in(0), (names{"A0", "A1", "A2"}));
+  EXPECT_EQ(story.names_in(4), (names{"B0", "B1", "B2"}));
+}
+
+TEST(ShareOrder, WhoWaitsInVainFailsInThePartitionThatHeWaitedFor) {
+  history_options options = small_shares();
+  options.config.max_block = seconds(2);
+  share_story story(options);
+  const std::string key = key_that_goes(0, 4);
+  story.fill(0);
+  story.send({.key = key}, "A");
+  story.grow(5);
+  story.send({.key = key}, "B0");
+  story.run_for(seconds(2));
+  story.send({.key = key}, "B1");
+  ASSERT_TRUE(story.all_told());
+  ASSERT_NE(story.answer_of("A").failure(), nullptr);
+  EXPECT_EQ(story.answer_of("A").failure()->code, make_error_code(client_errc::admission_timeout));
+  EXPECT_EQ(story.answer_of("A").failure()->partition, partition_id(0));
+  EXPECT_EQ(story.names_in(4), (names{"B0", "B1"}));
+}
+
+// HANG-17: those that have no key and name no partition, too.
+TEST(ShareOrder, RecordsWithoutAKeyDoNotTakeTheRoomOfOtherTopics) {
+  history_options options = small_shares(1);
+  options.config.partition_memory_bytes = 8000;
+  options.config.buffer_memory_bytes = 64'000;
+  options.config.max_block = seconds(2);
+  options.config.on_failure = failure_policy::skip;
+  share_story story(options);
+  topic_options one;
+  one.partitions = 1;
+  ASSERT_EQ(story.cluster().create_topic("healthy", one), broker_errc::none);
+  story.send({.topic = "healthy"}, "warm");
+  ASSERT_TRUE(story.all_told());
+  wait_for(story.world(), story.producer().pause(history::topic(), 0));
+  for (int i = 0; i < 100; ++i) {
+    story.send({}, "t" + std::to_string(i), 1000);
+    story.run_for(milliseconds(1));
+  }
+  const producer_status held = wait_for(story.world(), story.producer().status());
+  EXPECT_LE(held.partitions.at(0).buffered_bytes, 8000U + 1200U);
+  EXPECT_EQ(story.told(), (names{"warm"}));
+  for (int i = 0; i < 10; ++i) story.send({.topic = "healthy"}, "u" + std::to_string(i), 1000);
+  ASSERT_TRUE(
+      story.world().time().run_until([&] { return story.told().size() == 11; }, seconds(1)));
+  EXPECT_EQ(story.delivered(), 11);
+  story.resume(0);
+  ASSERT_TRUE(story.all_told());
+  EXPECT_EQ(story.delivered(), 111);
+}
+
+TEST(ShareOrder, ARecordWithoutAKeyDoesNotPassThoseThatWait) {
+  share_story story(small_shares(1));
+  story.fill(0);
+  for (const char* name : {"A0", "A1", "A2"}) story.send({.partition = 0}, name);
+  story.run_for(milliseconds(100));
+  story.send({}, "B");
+  story.run_for(milliseconds(100));
+  story.send({.key = "k"}, "C");
+  story.send({.partition = 0}, "D");
+  story.send({}, "E");
+  story.run_for(milliseconds(100));
+  story.resume(0);
+  ASSERT_TRUE(story.all_told());
+  EXPECT_EQ(story.names_in(0), (names{"A0", "A1", "A2", "B", "C", "D", "E"}));
+}
+
+// It waits for any partition: not for that which can not be reached.
+TEST(ShareOrder, ARecordWithoutAKeyGoesWhereThereIsRoomFirst) {
+  history_options options = small_shares();
+  options.config.delivery_timeout = seconds(60);
+  options.config.max_block = seconds(5);
+  options.config.on_failure = failure_policy::skip;
+  options.config.partitioner_sticky_bytes = 1;
+  share_story story(options);
+  story.fill(0);
+  for (int i = 0; i < 100; ++i) {
+    story.send({}, "r" + std::to_string(i), 700);
+    story.run_for(std::chrono::microseconds(50));
+  }
+  ASSERT_TRUE(story.all_told());
+  EXPECT_EQ(story.delivered(), 100);
+}
+
+TEST(ShareOrder, CloseAnswersWhoeverWaits) {
+  share_story story(small_shares(1));
+  story.fill(0);
+  record_handle handle = record_handle::make();
+  produce_options given_up;
+  given_up.handle = handle;
+  story.send({.key = "k"}, "A");
+  story.send({}, "B");
+  story.send({}, "X", 0, given_up);
+  story.run_for(milliseconds(100));
+  EXPECT_TRUE(story.producer().cancel(handle));
+  story.run_for(milliseconds(100));
+  EXPECT_EQ(story.told(), (names{"X"}));
+  const close_report report = wait_for(story.world(), story.producer().close(milliseconds(10)));
+  ASSERT_TRUE(story.all_told());
+  for (const char* name : {"A", "B"})
+    EXPECT_EQ(story.answer_of(name).failure()->code, make_error_code(client_errc::closed)) << name;
+  names unsent;
+  for (const owned_record& each : report.unsent)
+    if (each.value->size() <= 2) unsent.push_back(*each.value);
+  EXPECT_EQ(unsent, (names{"A", "B"}));
+}
+
+}  // namespace
+}  // namespace partita::testing
