@@ -66,6 +66,16 @@ void growth_drain::note_late(partition_id old) {
   ask(index);
 }
 
+void growth_drain::expect(partition_id old, std::size_t records) {
+  const auto index = static_cast<std::size_t>(old.value);
+  if (index < places_.size()) places_[index].asked += records;
+}
+
+void growth_drain::has_arrived(partition_id old) {
+  const auto index = static_cast<std::size_t>(old.value);
+  if (index < places_.size()) ask(index);
+}
+
 /// Under the lock, or a record that comes now could pass those that waited.
 template <class Wanted>
 void growth_drain::forward(place& from, Wanted&& wanted, std::vector<record_node*>& refused) {

@@ -48,6 +48,10 @@ class growth_drain {
   [[nodiscard]] bool hold(record_node& node, partition_id old);
   /// A record was placed in `old` by the old count after the growth.
   void note_late(partition_id old);
+  /// Before start(): so many will still be placed there by the old count.
+  void expect(partition_id old, std::size_t records);
+  /// One of them was.
+  void has_arrived(partition_id old);
   /// Forwards what is past its deadline: its partition fails it there, like any other record.
   void forward_expired(instant now, duration delivery_timeout);
   /// False if nothing is held. Else the barrier is reached when nothing is.

@@ -132,6 +132,11 @@ void topic_route::publish(std::unique_ptr<const partition_table> table, answer_f
       }
     }
     waiting_.clear();
+    if (shown->drain != nullptr) {
+      for (const auto& [partition, count] : expected_)
+        shown->drain->expect(partition_id(partition), count);
+      drains_that_expect_ = drains_.size();
+    }
     tables_.push_back(std::move(table));
     table_.store(shown, std::memory_order_release);
   }
@@ -175,6 +180,27 @@ bool topic_route::hold_moved(record_node& node, const record& what, const partit
 void topic_route::note_placed(const partition_table& table, partition_id partition) {
   const partition_table* shown = this->table();
   if (shown != &table && shown->drain != nullptr) shown->drain->note_late(partition);
+}
+
+std::optional<std::size_t> topic_route::expect(const partition_table& table,
+                                               partition_id partition) {
+  const std::lock_guard lock(mutex_);
+  if (table_.load(std::memory_order_relaxed) != &table) return std::nullopt;
+  ++expected_[partition.value];
+  return drains_that_expect_;
+}
+
+void topic_route::arrived(partition_id partition, std::size_t since) {
+  std::vector<growth_drain*> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto counted = expected_.find(partition.value);
+    PARTITA_ASSERT(counted != expected_.end(), partition.value);
+    if (--counted->second == 0) expected_.erase(counted);
+    if (closed_) return;
+    for (std::size_t i = since; i < drains_that_expect_; ++i) waiting.push_back(drains_[i].get());
+  }
+  for (growth_drain* each : waiting) each->has_arrived(partition);
 }
 
 failed topic_route::failure_of(std::error_code code, std::error_code cause, limit ended_by) const {

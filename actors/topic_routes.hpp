@@ -138,6 +138,12 @@ class topic_route {
                                 const partition_table& table);
   /// After it was pushed to `partition` of `table`, which may have been replaced meanwhile.
   void note_placed(const partition_table& table, partition_id partition);
+  /// A record that waits outside will be placed in `partition` of `table`: a growth is not over
+  /// before it has arrived. Absent: the topic has grown meanwhile, choose by the new count.
+  [[nodiscard]] std::optional<std::size_t> expect(const partition_table& table,
+                                                  partition_id partition);
+  /// It was pushed there, or failed. `since` is what expect() said.
+  void arrived(partition_id partition, std::size_t since);
   [[nodiscard]] bool has_waiting() const;
 
   /// Answers what has waited too long; returns when to come back, `never` when nothing waits.
@@ -174,8 +180,10 @@ class topic_route {
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<const partition_table>> tables_;  // the current one is the last
   std::vector<std::unique_ptr<growth_drain>> drains_;           // the last one may be under way
-  std::deque<command*> waiting_;                                // records and barriers, in order
-  std::uint64_t failed_ = 0;                                    // records that ended here, ever
+  std::unordered_map<std::int32_t, std::size_t> expected_;      // records, by partition
+  std::size_t drains_that_expect_ = 0;  // of all drains: those that count the expected records
+  std::deque<command*> waiting_;        // records and barriers, in order
+  std::uint64_t failed_ = 0;            // records that ended here, ever
   bool closed_ = false;
   bool own_limits_ = false;  // some record in the line has limits of its own
 };

@@ -10,6 +10,7 @@
 #include <partita/ids.hpp>
 
 #include <cstddef>
+#include <optional>
 
 namespace partita::detail {
 
@@ -18,6 +19,7 @@ struct placement {
   const actors::partition_table* table = nullptr;  ///< null: it is chosen when it is queued
   partition_id partition;
   bool anywhere = false;  ///< neither a key nor a name decides: any partition with room will do
+  std::optional<std::size_t> expected{};  ///< a growth of the topic waits for its arrival
 
   [[nodiscard]] bool known() const noexcept { return table != nullptr; }
   [[nodiscard]] const actors::partition_actor& actor() const noexcept {

@@ -101,6 +101,8 @@ class producer_body {
   /// The same record, after that much was taken.
   void admit_or_refuse(const record& what, actors::completion_slot slot,
                        bool waited = false) noexcept;
+  /// A record that waited is in its partition or has failed.
+  static void arrived(const placement& at);
   void give_back_room(std::uint64_t bytes) noexcept { shared_.room.give_back(bytes); }
   /// No route or partition has it, and none will.
   void answer_at_once(const record& what, actors::completion_slot slot, client_errc code,
@@ -127,6 +129,8 @@ class producer_body {
   /// The same before it has room, where partitions have shares. Unknown while its topic is.
   [[nodiscard]] client_errc place(const record& what, std::size_t tail_size, placement& at);
   [[nodiscard]] bool open(const placement& at) const;
+  /// Of a record that is going to wait. False: its topic has grown, and it has to be placed anew.
+  [[nodiscard]] bool will_arrive(placement& at) const;
   [[nodiscard]] client_errc judge(
       const record& what, std::size_t tail_size, std::uint64_t cost,
       const std::optional<std::chrono::milliseconds>& delivery_timeout) const noexcept;

@@ -31,6 +31,17 @@ bool producer_body::open(const placement& at) const {
   return !at.known() || shares_->open(at.actor());
 }
 
+bool producer_body::will_arrive(placement& at) const {
+  // A key alone is waited for: what goes anywhere has no order with what the growth moves.
+  if (!at.known() || at.anywhere || config_.growth != partition_growth::drain_first) return true;
+  at.expected = at.route->expect(*at.table, at.partition);
+  return at.expected.has_value();
+}
+
+void producer_body::arrived(const placement& at) {
+  if (at.expected) at.route->arrived(at.partition, *at.expected);
+}
+
 namespace {
 
 /// One record whose caller is suspended. It has a copy, because the caller may be gone before its
@@ -42,6 +53,7 @@ class waiting_record final : public admission_waiter,
   waiting_record(producer_body& body, admission_line& line, const record& what,
                  std::size_t tail_size, actors::completion_slot slot, const placement& at)
       : body_(body), line_(line), what_(what), tail_size_(tail_size), slot_(slot), at_(at) {}
+  ~waiting_record() override { producer_body::arrived(at_); }
 
   /// Lines up behind those for the same partition. This object may be gone when it returns.
   void wait_for_share(share_line& shares) {
@@ -136,14 +148,16 @@ void producer_body::submit_waiting(const record& what, actors::completion_slot s
   if (wrong != client_errc{}) return refuse(what, slot, wrong);
   placement at;
   bool is_open = true;
-  if (shares_ != nullptr) {
-    const client_errc lost = place(what, tail_size, at);
-    if (lost != client_errc{}) return answer_at_once(what, slot, lost);
-    is_open = open(at);
-  }
-  if (is_open && line_->take_now(cost))
-    return admit(what, static_cast<std::uint32_t>(tail_size), slot, false, at);
-  if (shut()) return answer_at_once(what, slot, client_errc::closed, why_shut());
+  do {
+    if (shares_ != nullptr) {
+      const client_errc lost = place(what, tail_size, at);
+      if (lost != client_errc{}) return answer_at_once(what, slot, lost);
+      is_open = open(at);
+    }
+    if (is_open && line_->take_now(cost))
+      return admit(what, static_cast<std::uint32_t>(tail_size), slot, false, at);
+    if (shut()) return answer_at_once(what, slot, client_errc::closed, why_shut());
+  } while (!will_arrive(at));
   auto* const waits = new waiting_record(*this, *line_, what, tail_size, slot, at);
   if (is_open)
     waits->wait();

@@ -157,6 +157,34 @@ TEST(ShareOrder, WhoWaitsInVainFailsInThePartitionThatHeWaitedFor) {
   EXPECT_EQ(story.names_in(4), (names{"B0", "B1"}));
 }
 
+// META-09: what waits for the old partition's share is awaited like what is in that partition.
+TEST(ShareOrder, AGrowthThatDrainsWaitsForThoseWhoWait) {
+  history_options options = small_shares();
+  options.config.growth = partition_growth::drain_first;
+  options.config.batch_records_max = 1;
+  share_story story(options);
+  const std::string key = key_that_goes(0, 4);
+  story.fill(0);
+  for (const char* name : {"A0", "A1", "A2", "A3", "A4", "A5"}) story.send({.key = key}, name, 400);
+  story.grow(5);
+  for (const char* name : {"B0", "B1"}) story.send({.key = key}, name);
+  story.run_for(milliseconds(500));
+  EXPECT_TRUE(story.told().empty());
+  fault slow;
+  slow.topic = history::topic();
+  slow.partition = 0;
+  slow.answer_after = milliseconds(100);
+  slow.times = 100;
+  story.cluster().inject(slow);
+  story.resume(0);
+  ASSERT_TRUE(story.all_told(seconds(20)));
+  EXPECT_EQ(story.told(), (names{"A0", "A1", "A2", "A3", "A4", "A5", "B0", "B1"}));
+  EXPECT_EQ(story.names_in(4), (names{"B0", "B1"}));
+  // It is over then: nobody waits any more.
+  story.send({.key = key}, "C");
+  ASSERT_TRUE(story.all_told(milliseconds(500)));
+}
+
 // HANG-17: those that have no key and name no partition, too.
 TEST(ShareOrder, RecordsWithoutAKeyDoNotTakeTheRoomOfOtherTopics) {
   history_options options = small_shares(1);
