@@ -4,7 +4,10 @@
 #include "api/admission_line.hpp"
 #include "api/closing.hpp"
 #include "api/kept_record.hpp"
+#include "api/share_line.hpp"
+#include "wire/record_batch.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <utility>
@@ -13,11 +16,16 @@ namespace partita::detail {
 namespace {
 
 /// Owns copies while it waits for room: the caller's views are his again when the call returns.
-class record_set final : public admission_waiter, public actors::completion_target {
+class record_set final : public admission_waiter,
+                         public share_waiter,
+                         public actors::completion_target {
  public:
-  record_set(producer_body& body, std::span<const record> records, const produce_options& options,
+  record_set(producer_body& body, admission_line& line, std::span<const record> records,
+             std::uint64_t cost, const produce_options& options,
              operation_state<std::vector<outcome>>& state)
       : body_(body),
+        line_(line),
+        cost_(cost),
         options_(options),
         left_(records.size()),
         answers_(records.size()),
@@ -31,19 +39,32 @@ class record_set final : public admission_waiter, public actors::completion_targ
     for (const record& each : records) copies_.emplace_back(each);
   }
 
+  /// Where they go; empty: it is chosen when they are admitted.
+  std::vector<placement>& places() noexcept { return places_; }
+
   /// In their order; those that can not be produced are refused in their turn, and no others.
   void admit_all(std::span<const record> records, bool waited = false) noexcept {
+    const std::vector<placement> places = taken_places();
     for (std::size_t i = 0; i < records.size(); ++i)
-      body_.admit_or_refuse(records[i], producer_body::track(options_, {this, i}), waited);
+      body_.admit_or_refuse(records[i], producer_body::track(options_, {this, i}), waited,
+                            place_of(places, i));
+    for (const placement& each : places) producer_body::arrived(each);
   }
   void refuse_all(std::span<const record> records, client_errc code) noexcept {
+    const std::vector<placement> places = taken_places();
     for (std::size_t i = 0; i < records.size(); ++i) {
       if (code == client_errc::admission_timeout)
-        body_.refuse_in_turn(records[i], {this, i}, code);
+        body_.refuse_in_turn(records[i], {this, i}, code, place_of(places, i));
       else
         body_.answer_at_once(records[i], {this, i}, code);
     }
+    for (const placement& each : places) producer_body::arrived(each);
   }
+  void wait() {
+    if (line_.take_or_wait(cost_, *this, options_.admission_timeout)) admitted();
+  }
+  void share_free(const actors::partition_actor&) noexcept override { wait(); }
+  void share_refused(client_errc code) noexcept override { refused(code); }
 
   void admitted() noexcept override {
     // Taken out first: the last answer, which may come at once, deletes this object.
@@ -53,10 +74,12 @@ class record_set final : public admission_waiter, public actors::completion_targ
   void refused(client_errc code) noexcept override {
     const std::vector<kept_record> copies = std::move(copies_);
     if (code != client_errc::closed) return refuse_all(views_of(copies), code);
+    const std::vector<placement> places = taken_places();
     const timestamp now = body_.wall_now();
     producer_body& body = body_;
     for (std::size_t i = 0; i < copies.size(); ++i)
       body.refuse_closed(copies[i].view(), {this, i}, copies[i].owned(now));
+    for (const placement& each : places) producer_body::arrived(each);
   }
 
   // Parts of it are answered on several lanes; each writes its own places.
@@ -72,6 +95,12 @@ class record_set final : public admission_waiter, public actors::completion_targ
   }
 
  private:
+  /// The last answer deletes this object.
+  std::vector<placement> taken_places() { return std::move(places_); }
+  static const placement& place_of(const std::vector<placement>& places, std::size_t index) {
+    static const placement chosen_later;
+    return places.empty() ? chosen_later : places[index];
+  }
   static std::vector<record> views_of(const std::vector<kept_record>& copies) {
     std::vector<record> views;
     views.reserve(copies.size());
@@ -80,14 +109,42 @@ class record_set final : public admission_waiter, public actors::completion_targ
   }
 
   producer_body& body_;
+  admission_line& line_;
+  const std::uint64_t cost_;
   const produce_options options_;  // each record is tracked from its admission on
   std::atomic<std::size_t> left_;
   std::vector<std::optional<outcome>> answers_;
   operation_state<std::vector<outcome>>* state_;
   std::vector<kept_record> copies_;
+  std::vector<placement> places_;
 };
 
 }  // namespace
+
+/// Where somebody waits for one of their partitions, for all of them: whoever is produced later
+/// must not pass these either.
+std::vector<const actors::partition_actor*> producer_body::lines_before(
+    std::span<const record> records, std::vector<placement>& places) {
+  std::vector<const actors::partition_actor*> all;
+  bool grown = false;
+  do {
+    for (const placement& each : places) arrived(each);
+    places.assign(records.size(), {});
+    all.clear();
+    grown = false;
+    for (std::size_t i = 0; i < records.size() && !grown; ++i) {
+      if (check(records[i]) != client_errc{}) continue;  // it fails by itself
+      const client_errc lost = place(records[i], wire::record_tail_size(records[i]), places[i]);
+      if (lost != client_errc{}) continue;
+      grown = !will_arrive(places[i]);
+      if (places[i].known()) all.push_back(&places[i].actor());
+    }
+  } while (grown);
+  const bool behind_somebody = std::any_of(
+      all.begin(), all.end(), [&](const auto* each) { return shares_->has_waiters(*each); });
+  if (!behind_somebody) all.clear();
+  return all;
+}
 
 operation<std::vector<outcome>> producer_body::submit_batch(std::span<const record> records,
                                                             const produce_options& options) {
@@ -98,9 +155,9 @@ operation<std::vector<outcome>> producer_body::submit_batch(std::span<const reco
     state->open();
     return result;
   }
-  auto* set = new record_set(*this, records, options, *state);
   std::uint64_t cost = 0;
   for (const record& each : records) cost += cost_if_sound(each, options);
+  auto* set = new record_set(*this, *line_, records, cost, options, *state);
   client_errc wrong{};
   if (shut())
     wrong = client_errc::closed;
@@ -108,12 +165,21 @@ operation<std::vector<outcome>> producer_body::submit_batch(std::span<const reco
     wrong = client_errc::buffer_full;
   if (wrong != client_errc{}) {
     set->refuse_all(records, wrong);
-  } else if (line_->take_now(cost)) {
-    set->admit_all(records);
-  } else {
-    set->keep(records);
-    if (line_->take_or_wait(cost, *set, options.admission_timeout)) set->admitted();
+    return result;
   }
+  std::vector<const actors::partition_actor*> before;
+  if (shares_ != nullptr && shares_->awaited()) before = lines_before(records, set->places());
+  if (before.empty() && line_->take_now(cost)) {
+    set->admit_all(records);
+    return result;
+  }
+  set->keep(records);
+  // Like all that wait: by a later count it would come behind records that kept theirs.
+  if (shares_ != nullptr && set->places().empty()) before = lines_before(records, set->places());
+  if (before.empty())
+    set->wait();
+  else
+    shares_->wait_for_all(std::move(before), *set, options.admission_timeout);
   return result;
 }
 

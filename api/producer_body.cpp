@@ -299,12 +299,12 @@ std::uint64_t producer_body::cost_if_sound(const record& what,
   return wrong == client_errc{} ? size.cost : 0;
 }
 
-void producer_body::admit_or_refuse(const record& what, actors::completion_slot slot,
-                                    bool waited) noexcept {
+void producer_body::admit_or_refuse(const record& what, actors::completion_slot slot, bool waited,
+                                    const placement& at) noexcept {
   const measured size = measure(what);
   const client_errc wrong = judge(what, size.tail_size, size.cost, delivery_timeout_of(slot));
   if (wrong == client_errc{})
-    return admit(what, static_cast<std::uint32_t>(size.tail_size), slot, waited);
+    return admit(what, static_cast<std::uint32_t>(size.tail_size), slot, waited, at);
   refuse(what, slot, wrong);
 }
 

@@ -99,8 +99,8 @@ class producer_body {
   [[nodiscard]] std::uint64_t cost_if_sound(const record& what,
                                             const produce_options& options) const noexcept;
   /// The same record, after that much was taken.
-  void admit_or_refuse(const record& what, actors::completion_slot slot,
-                       bool waited = false) noexcept;
+  void admit_or_refuse(const record& what, actors::completion_slot slot, bool waited = false,
+                       const placement& at = {}) noexcept;
   /// A record that waited is in its partition or has failed.
   static void arrived(const placement& at);
   void give_back_room(std::uint64_t bytes) noexcept { shared_.room.give_back(bytes); }
@@ -131,6 +131,9 @@ class producer_body {
   [[nodiscard]] bool open(const placement& at) const;
   /// Of a record that is going to wait. False: its topic has grown, and it has to be placed anew.
   [[nodiscard]] bool will_arrive(placement& at) const;
+  /// Places the records of a call; what it has to wait for first, if somebody waits before it.
+  [[nodiscard]] std::vector<const actors::partition_actor*> lines_before(
+      std::span<const record> records, std::vector<placement>& places);
   [[nodiscard]] client_errc judge(
       const record& what, std::size_t tail_size, std::uint64_t cost,
       const std::optional<std::chrono::milliseconds>& delivery_timeout) const noexcept;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -48,12 +49,11 @@ void end_linger(const actors::partition_actor& of) {
 
 }  // namespace
 
-/// The map has no order of its own that a seed could name.
-void share_line::answer_in_order(std::vector<share_waiter*>& waiters, client_errc code) noexcept {
+/// The maps have no order of their own that a seed could name.
+void share_line::sort_by_number(std::vector<share_waiter*>& waiters) noexcept {
   std::sort(waiters.begin(), waiters.end(), [](const share_waiter* one, const share_waiter* other) {
     return one->number_ < other->number_;
   });
-  for (share_waiter* each : waiters) each->share_refused(code);
 }
 
 share_line::share_line(actors::lane& home, const actors::clock_source& clock, std::uint64_t share,
@@ -77,7 +77,7 @@ bool share_line::has_room(const actors::partition_actor& to) const noexcept {
 }
 
 bool share_line::has_waiters(const actors::partition_actor& to) const {
-  if (waiting_.load(std::memory_order_acquire) == 0) return false;
+  if (!awaited()) return false;
   const std::lock_guard lock(mutex_);
   return lines_.contains(&to) || anywhere_.contains(to.topic());
 }
@@ -95,6 +95,13 @@ void share_line::wait_anywhere(const actors::partition_table& among, share_waite
   partitions all;
   for (const actors::partition_table::entry& each : among.partitions) all.push_back(each.actor);
   line_up(waiter, std::move(all), &among.partitions.front().actor->topic(), wait_max);
+}
+
+void share_line::wait_for_all(partitions all, share_waiter& waiter, limit wait_max) {
+  std::unordered_set<const actors::partition_actor*> seen;
+  std::erase_if(all,
+                [&](const actors::partition_actor* each) { return !seen.insert(each).second; });
+  line_up(waiter, std::move(all), nullptr, wait_max);
 }
 
 void share_line::line_up(share_waiter& waiter, partitions at, const std::string* anywhere_in,
@@ -154,7 +161,7 @@ bool share_line::withdraw(share_waiter& waiter) noexcept {
 }
 
 void share_line::room_again(const actors::partition_actor& of) noexcept {
-  if (waiting_.load(std::memory_order_acquire) == 0) return;
+  if (!awaited()) return;
   home_.post([this, &of] { serve(of); });
 }
 
@@ -169,27 +176,37 @@ share_waiter* share_line::next_for(const actors::partition_actor& of) const {
   return next == nullptr || free->number_ < next->number_ ? free : next;
 }
 
+bool share_line::may_go(const share_waiter& waiter, const actors::partition_actor& to) const {
+  return std::all_of(waiter.stands_in_.begin(), waiter.stands_in_.end(),
+                     [&](const share_queue* each) {
+                       const actors::partition_actor& of = each->of == nullptr ? to : *each->of;
+                       return has_room(of) && next_for(of) == &waiter;
+                     });
+}
+
 /// One for each look: the gauge follows only when the partition has taken the record in its turn.
 void share_line::serve(const actors::partition_actor& of) noexcept {
   share_waiter* next = nullptr;
   std::vector<share_queue*> left;
+  partitions behind{&of};
   {
     const std::lock_guard lock(mutex_);
     next = next_for(of);
-    if (next == nullptr || !has_room(of)) return;
+    if (next == nullptr || !may_go(*next, of)) return;
     left.swap(next->stands_in_);
     for (share_queue* each : left) {
       each->waiters.pop_front();
       ++each->leaving;
+      if (each->of != nullptr && each->of != &of) behind.push_back(each->of);
     }
   }
   next->share_free(of);
   arrived(left, 1);
-  serve_later({&of});
+  serve_later(std::move(behind));
 }
 
 void share_line::serve_later(partitions which) noexcept {
-  if (which.empty() || waiting_.load(std::memory_order_acquire) == 0) return;
+  if (which.empty() || !awaited()) return;
   home_.post([this, which = std::move(which)] {
     for (const actors::partition_actor* each : which) serve(*each);
   });
@@ -230,6 +247,7 @@ void share_line::watch() noexcept {
 void share_line::timer_fired() noexcept {
   std::vector<share_waiter*> late;
   std::vector<share_queue*> left;
+  partitions behind;  // a batch, which may have held up what has room
   {
     const std::lock_guard lock(mutex_);
     visit_queues([&](share_queue& queue) {
@@ -237,15 +255,21 @@ void share_line::timer_fired() noexcept {
         if (each->deadline_ > home_.now()) return false;
         ++queue.leaving;
         left.push_back(&queue);
-        late.push_back(each);
+        if (each->stands_in_.front() == &queue) late.push_back(each);
         return true;
       });
     });
-    for (share_waiter* each : late) each->stands_in_.clear();
+    sort_by_number(late);
+    for (share_waiter* each : late) {
+      if (each->stands_in_.size() > 1)
+        for (const share_queue* queue : each->stands_in_) behind.push_back(queue->of);
+      each->stands_in_.clear();
+    }
   }
   const std::size_t count = late.size();
-  answer_in_order(late, client_errc::admission_timeout);
+  for (share_waiter* each : late) each->share_refused(client_errc::admission_timeout);
   arrived(left, count);
+  serve_later(std::move(behind));
   watch();
 }
 
@@ -255,16 +279,18 @@ void share_line::close() noexcept {
     const std::lock_guard lock(mutex_);
     closed_ = true;
     visit_queues([&](share_queue& queue) {
-      all.insert(all.end(), queue.waiters.begin(), queue.waiters.end());
+      for (share_waiter* each : queue.waiters)
+        if (each->stands_in_.front() == &queue) all.push_back(each);
       queue.waiters.clear();
     });
+    sort_by_number(all);
     for (share_waiter* each : all) each->stands_in_.clear();
     const auto idle = [](const auto& each) { return each.second.leaving == 0; };
     std::erase_if(lines_, idle);
     std::erase_if(anywhere_, idle);
     waiting_.fetch_sub(all.size(), std::memory_order_release);
   }
-  answer_in_order(all, client_errc::closed);
+  for (share_waiter* each : all) each->share_refused(client_errc::closed);
 }
 
 }  // namespace partita::detail

@@ -76,6 +76,14 @@ class share_line {
   /// The same, for the first of these partitions that has room.
   void wait_anywhere(const actors::partition_table& among, share_waiter& waiter,
                      limit wait_max = {});
+  /// The same, until each of them has room and nobody stands before it in any of their lines.
+  void wait_for_all(std::vector<const actors::partition_actor*> all, share_waiter& waiter,
+                    limit wait_max = {});
+  /// Somebody waits, for whatever. A glance: it may change at any moment.
+  [[nodiscard]] bool awaited() const noexcept {
+    return waiting_.load(std::memory_order_acquire) != 0;
+  }
+  [[nodiscard]] bool has_waiters(const actors::partition_actor& to) const;
   /// True: it waits no more, and is refused as cancelled on lane 0.
   [[nodiscard]] bool withdraw(share_waiter& waiter) noexcept;
   /// The partition holds less than before.
@@ -86,11 +94,11 @@ class share_line {
  private:
   using partitions = std::vector<const actors::partition_actor*>;
 
-  static void answer_in_order(std::vector<share_waiter*>& waiters, client_errc code) noexcept;
+  static void sort_by_number(std::vector<share_waiter*>& waiters) noexcept;
   void line_up(share_waiter& waiter, partitions at, const std::string* anywhere_in, limit wait_max);
   [[nodiscard]] bool has_room(const actors::partition_actor& to) const noexcept;
-  [[nodiscard]] bool has_waiters(const actors::partition_actor& to) const;
   [[nodiscard]] share_waiter* next_for(const actors::partition_actor& of) const;
+  [[nodiscard]] bool may_go(const share_waiter& waiter, const actors::partition_actor& to) const;
   void serve(const actors::partition_actor& of) noexcept;
   void serve_later(partitions which) noexcept;
   void arrived(const std::vector<share_queue*>& left, std::size_t waiters) noexcept;

@@ -54,6 +54,23 @@ class share_story : public history {
     told_.push_back(name);
     answers_.emplace(std::move(name), std::move(answer));
   }
+  void send_batch(const std::vector<std::pair<partita::record, std::string>>& records) {
+    std::vector<partita::record> views;
+    std::vector<std::string> names;
+    for (const auto& [what, name] : records) {
+      views.push_back(what);
+      views.back().topic = topic();
+      views.back().value = name;
+      names.push_back(name);
+      ++sent_;
+    }
+    producer().produce_batch(views).then([this, names](const std::vector<outcome>& all) {
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        told_.push_back(names[i]);
+        answers_.emplace(names[i], all[i]);
+      }
+    });
+  }
   /// Nothing leaves the partition any more, and it holds its share.
   void fill(int partition) {
     wait_for(world(), producer().pause(topic(), partition));
@@ -84,13 +101,14 @@ class share_story : public history {
     return std::count_if(answers_.begin(), answers_.end(),
                          [](const auto& each) { return each.second.is_delivered(); });
   }
-  /// The names in a partition's log, without what warmed and filled it.
-  [[nodiscard]] std::vector<std::string> names_in(int partition) const {
+  /// The names in a partition's log, or of one key there, without what warmed and filled it.
+  [[nodiscard]] std::vector<std::string> names_in(int partition,
+                                                  const std::optional<std::string>& of_key = {}) {
     std::vector<std::string> names;
-    for (const log_record& each :
-         const_cast<share_story*>(this)->cluster().log(topic(), partition)) {
-      const std::string name = each.value.value_or("").substr(0, each.value.value_or("").find('.'));
-      if (name.size() <= 3) names.push_back(name);
+    for (const log_record& each : cluster().log(topic(), partition)) {
+      const std::string value = each.value.value_or("");
+      const std::string name = value.substr(0, value.find('.'));
+      if (name.size() <= 3 && (!of_key || each.key == of_key)) names.push_back(name);
     }
     return names;
   }
@@ -248,6 +266,56 @@ TEST(ShareOrder, ARecordWithoutAKeyGoesWhereThereIsRoomFirst) {
   EXPECT_EQ(story.delivered(), 100);
 }
 
+TEST(ShareOrder, ABatchDoesNotPassThoseThatWait) {
+  share_story story(small_shares());
+  story.fill(0);
+  story.send_batch({{{.key = "k", .partition = 0}, "a"}});  // nobody waits: as it is documented
+  story.run_for(milliseconds(100));
+  for (const char* name : {"A0", "A1"}) story.send({.key = "k", .partition = 0}, name);
+  story.run_for(milliseconds(100));
+  story.send_batch({{{.key = "k", .partition = 0}, "B0"},
+                    {{.key = "l", .partition = 1}, "B1"},
+                    {{.key = "k", .partition = 0}, "B2"}});
+  story.run_for(milliseconds(100));
+  // Nor does one pass the batch, in any of its partitions; others go on.
+  story.send({.key = "l", .partition = 1}, "C");
+  story.send({.partition = 2}, "D");
+  story.send_batch({{{.key = "k", .partition = 0}, "E0"}, {{.partition = 2}, "E1"}});
+  story.run_for(milliseconds(500));
+  EXPECT_EQ(story.told(), (names{"D"}));
+  story.resume(0);
+  ASSERT_TRUE(story.all_told());
+  EXPECT_EQ(story.names_in(0), (names{"a", "A0", "A1", "B0", "B2", "E0"}));
+  EXPECT_EQ(story.names_in(1), (names{"B1", "C"}));
+  EXPECT_EQ(story.names_in(2), (names{"D", "E1"}));
+}
+
+TEST(ShareOrder, ABatchThatWaitsInVainHoldsNobodyUpAnyLonger) {
+  history_options options = small_shares();
+  options.config.max_block = seconds(2);
+  options.config.delivery_timeout = seconds(20);
+  options.config.on_failure = failure_policy::skip;
+  share_story story(options);
+  story.fill(0);
+  produce_options patient;
+  patient.admission_timeout = seconds(15);
+  story.send({.partition = 0}, "A", 0, patient);
+  story.run_for(milliseconds(100));
+  story.send_batch({{{.partition = 0}, "B0"}, {{.partition = 1}, "B1"}});
+  story.run_for(seconds(1));
+  story.send({.partition = 1}, "C");
+  story.run_for(milliseconds(500));
+  EXPECT_TRUE(story.told().empty());
+  ASSERT_TRUE(story.world().time().run_until([&] { return story.told().size() == 3; }, seconds(1)));
+  EXPECT_EQ(story.answer_of("B1").failure()->code, make_error_code(client_errc::admission_timeout));
+  EXPECT_TRUE(story.answer_of("C").is_delivered());
+  const close_report report = wait_for(story.world(), story.producer().close(milliseconds(10)));
+  ASSERT_TRUE(story.all_told());
+  EXPECT_EQ(story.answer_of("A").failure()->code, make_error_code(client_errc::closed));
+  EXPECT_TRUE(std::any_of(report.unsent.begin(), report.unsent.end(),
+                          [](const owned_record& each) { return each.value == "A"; }));
+}
+
 TEST(ShareOrder, CloseAnswersWhoeverWaits) {
   share_story story(small_shares(1));
   story.fill(0);
@@ -257,18 +325,76 @@ TEST(ShareOrder, CloseAnswersWhoeverWaits) {
   story.send({.key = "k"}, "A");
   story.send({}, "B");
   story.send({}, "X", 0, given_up);
+  story.send_batch({{{.key = "k"}, "C0"}, {{}, "C1"}});
   story.run_for(milliseconds(100));
   EXPECT_TRUE(story.producer().cancel(handle));
   story.run_for(milliseconds(100));
   EXPECT_EQ(story.told(), (names{"X"}));
   const close_report report = wait_for(story.world(), story.producer().close(milliseconds(10)));
   ASSERT_TRUE(story.all_told());
-  for (const char* name : {"A", "B"})
+  for (const char* name : {"A", "B", "C0", "C1"})
     EXPECT_EQ(story.answer_of(name).failure()->code, make_error_code(client_errc::closed)) << name;
   names unsent;
   for (const owned_record& each : report.unsent)
     if (each.value->size() <= 2) unsent.push_back(*each.value);
-  EXPECT_EQ(unsent, (names{"A", "B"}));
+  EXPECT_EQ(unsent, (names{"A", "B", "C0", "C1"}));
+}
+
+/// A key's records in its old partition, then those in the new one.
+names course_of(share_story& story, const std::string& key) {
+  const partition_id old = *partition_of_key(partitioner_kind::murmur2_random, key, 3);
+  const partition_id now = *partition_of_key(partitioner_kind::murmur2_random, key, 5);
+  names all = story.names_in(old.value, key);
+  if (now == old) return all;
+  for (std::string& each : story.names_in(now.value, key)) all.push_back(std::move(each));
+  return all;
+}
+
+// However the threads' turns and the growth fall: what one thread produces lies in each partition
+// in the order of its calls, with a key or without, alone or in a batch. A growth that drains holds
+// single keys back: there it is the order of each key, the old partition first.
+TEST(ShareOrder, TheLogHasTheOrderOfTheCalls) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    history_options options = small_shares();
+    options.seed = seed;
+    options.lanes = 1 + static_cast<int>(seed % 3);
+    options.config.delivery_timeout = std::chrono::minutes(2);
+    options.config.max_block = std::chrono::minutes(2);
+    options.config.partitioner_sticky_bytes = 500;
+    const bool drains = seed % 2 == 0;
+    if (drains) options.config.growth = partition_growth::drain_first;
+    if (seed % 5 == 0) options.config.buffer_memory_bytes = 3000;
+    share_story story(options);
+    fault_mix mix;
+    mix.delay = 0.3;
+    mix.delay_max = milliseconds(100);
+    story.cluster().inject(mix);
+    for (int i = 100; i < 300; ++i) {
+      if (i == 160) {
+        ASSERT_EQ(story.cluster().add_partitions(history::topic(), 5), broker_errc::none);
+      }
+      const std::string key = "key-" + std::to_string(i % 7);
+      const std::string name = std::to_string(i);
+      if (i % 11 == 0) {
+        story.send_batch({{{.key = key}, name}, {{}, std::to_string(++i)}});
+      } else if (i % 4 == 0) {
+        story.send({}, name, 150);
+      } else {
+        story.send({.key = key}, name, 150);
+      }
+      story.run_for(milliseconds(i % 3));
+    }
+    ASSERT_TRUE(story.all_told(std::chrono::minutes(3)));
+    EXPECT_EQ(story.delivered(), 200);
+    std::vector<names> orders;
+    for (int partition = 0; !drains && partition < 5; ++partition)
+      orders.push_back(story.names_in(partition));
+    for (int key = 0; drains && key < 7; ++key)
+      orders.push_back(course_of(story, "key-" + std::to_string(key)));
+    for (const names& each : orders)
+      EXPECT_TRUE(std::is_sorted(each.begin(), each.end())) << ::testing::PrintToString(each);
+  }
 }
 
 }  // namespace
