@@ -2,6 +2,7 @@
 
 #include "actors/partition_actor.hpp"
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -13,19 +14,21 @@ namespace {
 struct seen_partitions {
   static constexpr int uses_max = 128;
 
+  std::uint64_t router = 0;  // another producer's table may lie where one was
   const actors::partition_table* table = nullptr;
   int uses_left = 0;
   std::vector<std::uint64_t> queued;
   std::unique_ptr<bool[]> available;
 
-  void look(const actors::partition_table& now, actors::instant at,
+  void look(std::uint64_t by, const actors::partition_table& now, actors::instant at,
             const record_router::avoidance& avoided) {
     const std::size_t count = now.partitions.size();
-    if (table != &now || queued.size() != count) {
+    if (queued.size() != count) {
       queued.resize(count);
       available = std::make_unique<bool[]>(count);
-      table = &now;
     }
+    router = by;
+    table = &now;
     for (std::size_t i = 0; i < count; ++i) {
       queued[i] = now.partitions[i].actor->queued_bytes();
       available[i] = now.partitions[i].actor->can_be_sent_to(at, avoided.stuck_for) &&
@@ -38,6 +41,11 @@ struct seen_partitions {
 thread_local seen_partitions seen;
 
 }  // namespace
+
+std::uint64_t record_router::next_instance() noexcept {
+  static std::atomic<std::uint64_t> made{0};
+  return made.fetch_add(1, std::memory_order_relaxed) + 1;
+}
 
 bool record_router::looks_at_queues(const record& what) const noexcept {
   if (what.partition) return false;
@@ -73,8 +81,9 @@ record_router::choice record_router::choose(const record& what, std::size_t size
   partition_view view;
   view.count = static_cast<std::int32_t>(table.partitions.size());
   if (looks_at_queues(what)) {
-    if (seen.table != &table || seen.uses_left-- <= 0)
-      seen.look(table, avoided_.stuck_for.count() > 0 ? clock_.now() : actors::instant(), avoided_);
+    if (seen.router != instance_ || seen.table != &table || seen.uses_left-- <= 0)
+      seen.look(instance_, table, avoided_.stuck_for.count() > 0 ? clock_.now() : actors::instant(),
+                avoided_);
     view.available = {seen.available.get(), table.partitions.size()};
     view.queued_bytes = seen.queued;
   }

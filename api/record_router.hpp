@@ -34,11 +34,13 @@ class record_router final : public actors::record_router {
   void look_again() noexcept override;
 
  private:
+  static std::uint64_t next_instance() noexcept;
   [[nodiscard]] bool looks_at_queues(const record& what) const noexcept;
 
   const chooser_settings settings_;
   const avoidance avoided_;
   const actors::clock_source& clock_;
+  const std::uint64_t instance_ = next_instance();  // tells routers apart in thread-local caches
   partition_chooser chooser_;
 };
 
