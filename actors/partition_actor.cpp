@@ -132,8 +132,15 @@ void partition_actor::settle() {
 }
 
 void partition_actor::give_back_room() noexcept {
+  if (shared_.on_room != nullptr) {
+    // Not all that came was expected.
+    const std::uint64_t came = held_bytes_ - measured_bytes_;
+    coming_bytes_.fetch_sub(std::min(came, coming_bytes_.load(std::memory_order_relaxed)),
+                            std::memory_order_relaxed);
+  }
   const std::size_t freed = std::exchange(freed_bytes_, 0);
   held_bytes_ -= std::min(freed, held_bytes_);
+  measured_bytes_ = held_bytes_;
   queued_bytes_.store(held_bytes_, std::memory_order_relaxed);
   if (freed == 0 || (planted(mutant::room_is_kept) && observer_.not_written > 0)) return;
   shared_.room.give_back(freed);

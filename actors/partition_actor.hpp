@@ -85,9 +85,15 @@ class partition_actor final : public actor_body, public outbox_node, private par
   [[nodiscard]] ordered_actor_handle handle() const noexcept {
     return ordered_actor_handle(*self());
   }
-  /// Bytes accepted and not answered, for the partitioner. Any thread.
+  /// Bytes accepted and not answered, for the partitioner and the shares of the memory. Any thread.
   [[nodiscard]] std::uint64_t queued_bytes() const noexcept {
-    return queued_bytes_.load(std::memory_order_relaxed);
+    return queued_bytes_.load(std::memory_order_relaxed) +
+           coming_bytes_.load(std::memory_order_relaxed);
+  }
+  /// Where partitions have shares: a record is going to be pushed here. Without it a burst between
+  /// two turns would not be seen. Any thread.
+  void expect_bytes(std::uint64_t bytes) noexcept {
+    coming_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   }
   /// It has a leader, and one that was not stuck for longer than `patience` (zero: whatever it is).
   /// Any thread.
@@ -205,7 +211,9 @@ class partition_actor final : public actor_body, public outbox_node, private par
   bool timer_queued_ = false;
 
   std::vector<std::shared_ptr<partition_event_sink>> subscribers_;
-  std::atomic<std::uint64_t> queued_bytes_{0};
+  std::atomic<std::uint64_t> queued_bytes_{0};        // as of the last turn's end
+  std::atomic<std::uint64_t> coming_bytes_{0};        // of those that were expected since
+  std::size_t measured_bytes_ = 0;                    // held at the last turn's end
   std::atomic<const broker_actor*> led_by_{nullptr};  // brokers' actors outlive partitions' use
 };
 

@@ -413,6 +413,7 @@ client_errc producer_body::queue(actors::record_node& node, const record& what,
     tracked->enters_partition(table->partitions[index].handle);
   }
   if (table->drain != nullptr && route.hold_moved(node, what, *table)) return {};
+  if (shares_ != nullptr) table->partitions[index].actor->expect_bytes(node.weight);
   if (!table->partitions[index].handle.push(node)) return client_errc::closed;
   if (config_.growth == partition_growth::drain_first) route.note_placed(*table, at.partition);
   return {};

@@ -184,7 +184,7 @@ bool share_line::may_go(const share_waiter& waiter, const actors::partition_acto
                      });
 }
 
-/// One for each look: the gauge follows only when the partition has taken the record in its turn.
+/// One for each look: others of the lane have their turns in between.
 void share_line::serve(const actors::partition_actor& of) noexcept {
   share_waiter* next = nullptr;
   std::vector<share_queue*> left;

@@ -4,7 +4,8 @@
 // meanwhile, and nobody who waits for another partition stands behind them. Who may go to any
 // partition of a topic stands in the line of each.
 //
-// What a partition holds is known once a turn, so a burst between two turns can exceed the share.
+// What is pushed to a partition counts at once, so only threads that produce at the same time can
+// exceed the share, by a record each.
 //
 // Invariants
 // 1. A waiter hears exactly one of share_free() and share_refused(), on lane 0 or from close().

@@ -233,6 +233,30 @@ TEST(ShareOrder, RecordsWithoutAKeyDoNotTakeTheRoomOfOtherTopics) {
   EXPECT_EQ(story.delivered(), 111);
 }
 
+// The partition has no turn in between.
+TEST(ShareOrder, ABurstDoesNotExceedTheShare) {
+  history_options options = small_shares();
+  options.config.partition_memory_bytes = 8000;
+  share_story story(options);
+  for (int i = 0; i < 60; ++i) {
+    story.send({.key = "k", .partition = 0}, "n" + std::to_string(i), 1000);
+    story.send({}, "m" + std::to_string(i), 1000);
+  }
+  EXPECT_LE(wait_for(story.world(), story.producer().status()).buffered_bytes, 3U * 9200U);
+  ASSERT_TRUE(story.all_told());
+  EXPECT_EQ(story.delivered(), 120);
+  // What was counted on its way has come: the partitions are empty, and take as much again.
+  (void)wait_for(story.world(), story.producer().flush());
+  int taken = 0;
+  const std::string value(1000, 'v');
+  partita::record one;
+  one.topic = history::topic();
+  one.value = value;
+  one.partition = 0;
+  while (story.producer().try_produce(one, [](const outcome&) {}) == admission::accepted) ++taken;
+  EXPECT_EQ(taken, 8);
+}
+
 TEST(ShareOrder, ARecordWithoutAKeyDoesNotPassThoseThatWait) {
   share_story story(small_shares(1));
   story.fill(0);
