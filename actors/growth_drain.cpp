@@ -1,13 +1,22 @@
 #include "actors/growth_drain.hpp"
 
 #include "actors/control_command.hpp"
+#include "actors/tracked_record.hpp"
 
 #include <partita/contract.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 namespace partita::actors {
+namespace {
+
+std::uint64_t bound_for(const record_node& node) noexcept {
+  return std::uint64_t{static_cast<std::uint32_t>(node.partition)} << 32U | node.key_hash;
+}
+
+}  // namespace
 
 /// The answer of one old partition's flush; refused counts as answered, for then it has ended.
 class growth_drain::reply final : public control_reply {
@@ -20,9 +29,10 @@ class growth_drain::reply final : public control_reply {
   const std::size_t old_;
 };
 
-growth_drain::growth_drain(const partition_table& before, const partition_table& after,
-                           answer_function answer, void* context)
-    : before_(before),
+growth_drain::growth_drain(topic_route& route, const partition_table& before,
+                           const partition_table& after, answer_function answer, void* context)
+    : route_(route),
+      before_(before),
       after_(after),
       answer_(answer),
       context_(context),
@@ -46,13 +56,57 @@ void growth_drain::ask(std::size_t old) {
     refuse_control(std::move(asked), client_errc::closed);
 }
 
-bool growth_drain::hold(record_node& node, partition_id old) {
+void growth_drain::place::let_go(const record_node& node) {
+  const auto counted = bound.find(bound_for(node));
+  PARTITA_ASSERT(counted != bound.end(), node.partition);
+  if (--counted->second == 0) bound.erase(counted);
+}
+
+bool growth_drain::hold(record_node& node, partition_id old, bool named) {
   const std::lock_guard lock(mutex_);
   place& from = places_[static_cast<std::size_t>(old.value)];
   if (closed_ || from.asked == 0) return false;
-  from.held.push_back(&node);
+  if (named && !from.bound.contains(bound_for(node))) return false;
+  if (node.tracked()) static_cast<tracked_record*>(node.target)->enters_drain(route_);
+  from.held.push_back({&node, next_number_++});
+  ++from.bound[bound_for(node)];
   ++held_;
   return true;
+}
+
+record_node* growth_drain::withdraw(const tracked_record& who) {
+  const std::lock_guard lock(mutex_);
+  for (place& from : places_) {
+    const auto found =
+        std::find_if(from.held.begin(), from.held.end(),
+                     [&](const held_record& each) { return each.node->target == &who; });
+    if (found == from.held.end()) continue;
+    record_node* node = found->node;
+    count_failure(found->number);
+    from.let_go(*node);
+    from.held.erase(found);
+    --held_;
+    return node;
+  }
+  return nullptr;
+}
+
+/// Under the lock, or what the drain forwards meanwhile would come behind the pause and stay.
+void growth_drain::abort(partition_id to, const std::function<void()>& pause) {
+  std::vector<record_node*> refused;
+  std::vector<route_barrier*> reached;
+  {
+    const std::lock_guard lock(mutex_);
+    pause();
+    const auto aborted = [&](record_node& node) {
+      if (node.partition != to.value) return false;
+      if (node.flags == 0) node.flags = static_cast<std::uint16_t>(client_errc::aborted);
+      return true;
+    };
+    for (place& each : places_) forward(each, aborted, refused);
+    reached = barriers_if_empty();
+  }
+  tell(refused, reached);
 }
 
 void growth_drain::note_late(partition_id old) {
@@ -79,12 +133,24 @@ void growth_drain::has_arrived(partition_id old) {
 /// Under the lock, or a record that comes now could pass those that waited.
 template <class Wanted>
 void growth_drain::forward(place& from, Wanted&& wanted, std::vector<record_node*>& refused) {
-  held_ -= std::erase_if(from.held, [&](record_node* each) {
-    if (!wanted(*each)) return false;
-    const auto index = static_cast<std::size_t>(each->partition);
-    if (!after_.partitions[index].handle.push(*each)) refused.push_back(each);
+  held_ -= std::erase_if(from.held, [&](const held_record& each) {
+    record_node& node = *each.node;
+    if (!wanted(node)) return false;
+    from.let_go(node);
+    const auto index = static_cast<std::size_t>(node.partition);
+    const ordered_actor_handle handle = after_.partitions[index].handle;
+    if (node.tracked()) static_cast<tracked_record*>(node.target)->enters_partition(handle);
+    if (handle.push(node)) return true;
+    refused.push_back(&node);
+    count_failure(each.number);
     return true;
   });
+}
+
+/// Of a record that ends here: for the barriers behind it.
+void growth_drain::count_failure(std::uint64_t number) noexcept {
+  for (const waiting_barrier& each : barriers_)
+    if (number < each.number) ++each.barrier->failed_before.not_written;
 }
 
 void growth_drain::tell(const std::vector<record_node*>& refused,
@@ -126,13 +192,16 @@ void growth_drain::forward_expired(instant now, duration delivery_timeout) {
 }
 
 std::vector<route_barrier*> growth_drain::barriers_if_empty() {
-  return held_ == 0 ? std::exchange(barriers_, {}) : std::vector<route_barrier*>{};
+  std::vector<route_barrier*> reached;
+  if (held_ != 0) return reached;
+  for (const waiting_barrier& each : std::exchange(barriers_, {})) reached.push_back(each.barrier);
+  return reached;
 }
 
 bool growth_drain::wait(route_barrier& barrier) {
   const std::lock_guard lock(mutex_);
   if (held_ == 0) return false;
-  barriers_.push_back(&barrier);
+  barriers_.push_back({&barrier, next_number_});
   return true;
 }
 
@@ -142,9 +211,13 @@ void growth_drain::close(const failed& with, const std::function<void(const reco
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;
-    for (place& each : places_) {
-      held.insert(held.end(), each.held.begin(), each.held.end());
-      each.held.clear();
+    for (place& from : places_) {
+      for (const held_record& each : from.held) {
+        held.push_back(each.node);
+        count_failure(each.number);
+      }
+      from.held.clear();
+      from.bound.clear();
     }
     held_ = 0;
     reached = barriers_if_empty();
@@ -153,10 +226,7 @@ void growth_drain::close(const failed& with, const std::function<void(const reco
     look(*each);
     answer_(context_, *each, with);
   }
-  for (route_barrier* each : reached) {
-    each->failed_before.not_written += held.size();
-    each->reached(&after_);
-  }
+  for (route_barrier* each : reached) each->reached(&after_);
 }
 
 }  // namespace partita::actors

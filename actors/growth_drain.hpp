@@ -4,9 +4,11 @@
 // Invariants
 // 1. A held record is forwarded when whatever was placed in its key's old partition before it came
 //    is answered. Keys that did not move never wait.
-// 2. Held records of one old partition are forwarded in order, before a later one passes.
+// 2. Held records of one old partition are forwarded in order, before a later one passes, also one
+//    that names the partition of a held record of its key.
 // 3. A thread that still placed a record by the old count says so before its call returns
 //    (note_late), so that no later record of the key misses it.
+// 4. A held record can be cancelled, and is aborted with its partition, as if it were there.
 //
 // Threads: any; one mutex. User code runs outside it.
 #pragma once
@@ -20,6 +22,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 namespace partita::actors {
@@ -28,9 +31,9 @@ class growth_drain {
  public:
   using answer_function = topic_route::answer_function;
 
-  /// `after` is the table that the topic grew to. Both live as long as the route.
-  growth_drain(const partition_table& before, const partition_table& after, answer_function answer,
-               void* context);
+  /// `after` is the table that `route` grew to. Both live as long as the route.
+  growth_drain(topic_route& route, const partition_table& before, const partition_table& after,
+               answer_function answer, void* context);
   growth_drain(const growth_drain&) = delete;
   growth_drain& operator=(const growth_drain&) = delete;
   ~growth_drain();
@@ -44,8 +47,14 @@ class growth_drain {
     return static_cast<std::int32_t>(places_.size());
   }
 
-  /// True: the record, whose key was in partition `old` before, waits here.
-  [[nodiscard]] bool hold(record_node& node, partition_id old);
+  /// True: the record, whose key was in partition `old` before, waits here. One that named its
+  /// partition does so only behind one of its key for the same partition.
+  [[nodiscard]] bool hold(record_node& node, partition_id old, bool named);
+  /// Takes a cancelled record out; null: it is not here. A barrier hears of it at the next look.
+  [[nodiscard]] record_node* withdraw(const tracked_record& who);
+  /// Calls `pause`, which is to queue the pause and no more, then forwards what is held for the
+  /// partition, to be answered there as aborted.
+  void abort(partition_id to, const std::function<void()>& pause);
   /// A record was placed in `old` by the old count after the growth.
   void note_late(partition_id old);
   /// Before start(): so many will still be placed there by the old count.
@@ -61,9 +70,20 @@ class growth_drain {
 
  private:
   class reply;
+  struct held_record {
+    record_node* node;
+    std::uint64_t number;
+  };
   struct place {
     std::size_t asked = 1;  // flushes of this partition that are not done; 0: drained
-    std::deque<record_node*> held;
+    std::deque<held_record> held;
+    std::unordered_map<std::uint64_t, std::size_t> bound;  // how many of a key for a partition
+
+    void let_go(const record_node& node);
+  };
+  struct waiting_barrier {
+    route_barrier* barrier;
+    std::uint64_t number;  // of the first record behind it
   };
 
   void ask(std::size_t old);
@@ -71,8 +91,10 @@ class growth_drain {
   [[nodiscard]] std::vector<route_barrier*> barriers_if_empty();
   template <class Wanted>
   void forward(place& from, Wanted&& wanted, std::vector<record_node*>& refused);
+  void count_failure(std::uint64_t number) noexcept;
   void tell(const std::vector<record_node*>& refused, const std::vector<route_barrier*>& reached);
 
+  topic_route& route_;
   const partition_table& before_;
   const partition_table& after_;
   const answer_function answer_;
@@ -81,7 +103,8 @@ class growth_drain {
   std::mutex mutex_;
   std::vector<place> places_;
   std::size_t held_ = 0;
-  std::vector<route_barrier*> barriers_;
+  std::uint64_t next_number_ = 0;
+  std::vector<waiting_barrier> barriers_;
   bool closed_ = false;
 };
 

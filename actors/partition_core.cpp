@@ -69,8 +69,8 @@ void partition_core::append(const record_node& node, instant now) {
         limit_of(code),
         0,
         detail_of_refused(node, settings_.request_bytes_max, settings_.memory_bytes)};
-    // A caller's own cancellation is no failure.
-    if (code == client_errc::cancelled) return refuse(node, facts);
+    // What the application itself ended is no failure.
+    if (code == client_errc::cancelled || code == client_errc::aborted) return refuse(node, facts);
     const bool answered = fail_unbuffered(node, facts);
     PARTITA_ASSERT(answered, node.flags);
     return;

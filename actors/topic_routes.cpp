@@ -78,8 +78,11 @@ route_answer topic_route::wait(record_node& node) {
 }
 
 bool topic_route::wait(route_barrier& barrier) {
-  if (const partition_table* shown = table(); shown != nullptr)
-    return shown->drain != nullptr && shown->drain->wait(barrier);
+  if (table() != nullptr) {
+    const std::vector<growth_drain*> drains = drains_under_way();
+    return std::any_of(drains.begin(), drains.end(),
+                       [&](growth_drain* each) { return each->wait(barrier); });
+  }
   std::lock_guard lock(mutex_);
   if (waiting_.empty()) return false;
   barrier.failed_at_entry = failed_;
@@ -150,7 +153,7 @@ void topic_route::publish_drained(std::unique_ptr<partition_table> table, answer
                                   answer_function answer_held, void* context) {
   const partition_table* before = this->table();
   PARTITA_EXPECTS(before != nullptr && !draining());
-  auto drain = std::make_unique<growth_drain>(*before, *table, answer_held, context);
+  auto drain = std::make_unique<growth_drain>(*this, *before, *table, answer_held, context);
   growth_drain& begun = *drain;
   table->drain = &begun;
   {
@@ -161,20 +164,34 @@ void topic_route::publish_drained(std::unique_ptr<partition_table> table, answer
   begun.start();
 }
 
-void topic_route::forward_expired(instant now, duration delivery_timeout) {
-  if (draining()) table()->drain->forward_expired(now, delivery_timeout);
+std::vector<growth_drain*> topic_route::drains_under_way() const {
+  std::vector<growth_drain*> some;
+  const std::lock_guard lock(mutex_);
+  for (const auto& each : drains_)
+    if (!each->finished()) some.push_back(each.get());
+  return some;
 }
 
-bool topic_route::draining() const noexcept {
-  const partition_table* shown = table();
-  return shown != nullptr && shown->drain != nullptr && !shown->drain->finished();
+bool topic_route::draining() const { return !drains_under_way().empty(); }
+
+void topic_route::forward_expired(instant now, duration delivery_timeout) {
+  for (growth_drain* each : drains_under_way()) each->forward_expired(now, delivery_timeout);
+}
+
+void topic_route::abort_partition(partition_id partition, const std::function<void()>& pause) {
+  const std::vector<growth_drain*> drains = drains_under_way();
+  if (drains.empty()) return pause();
+  for (growth_drain* each : drains)
+    each->abort(
+        partition, each == drains.front() ? pause : [] {});
 }
 
 bool topic_route::hold_moved(record_node& node, const record& what, const partition_table& table) {
   growth_drain& drain = *table.drain;
-  if (drain.finished() || what.partition) return false;
+  if (drain.finished()) return false;
   const std::optional<partition_id> before = router_->of_key(what, drain.count_before());
-  return before && before->value != node.partition && drain.hold(node, *before);
+  return before && before->value != node.partition &&
+         drain.hold(node, *before, what.partition.has_value());
 }
 
 void topic_route::note_placed(const partition_table& table, partition_id partition) {
@@ -285,9 +302,11 @@ bool topic_route::withdraw(tracked_record& who) {
              static_cast<const record_node*>(each)->target == &who;
     };
     while (index < waiting_.size() && !is_it(waiting_[index])) ++index;
-    if (index == waiting_.size()) return false;
-    node = take_from_middle(index);
+    if (index < waiting_.size()) node = take_from_middle(index);
   }
+  for (growth_drain* each : drains_under_way())
+    if (node == nullptr) node = each->withdraw(who);
+  if (node == nullptr) return false;
   on_withdrawn_(context_, *this, *node);
   return true;
 }
@@ -359,8 +378,8 @@ void topic_route::close(answer_function answer, void* context, std::vector<owned
   for (const command* each : taken)
     if (each->kind == command_kind::record) hand_back(static_cast<const record_node&>(*each));
   answer_taken(taken, failure_of(client_errc::closed, {}, limit::none), answer, context);
-  if (const partition_table* shown = table(); shown != nullptr && shown->drain != nullptr)
-    shown->drain->close(failure_of(client_errc::closed, {}, limit::none), hand_back);
+  for (growth_drain* each : drains_under_way())
+    each->close(failure_of(client_errc::closed, {}, limit::none), hand_back);
 }
 
 owned_record topic_route::copy_of(const record_node& node) const {

@@ -30,6 +30,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -131,8 +132,11 @@ class topic_route {
                        answer_function answer_held, void* context);
   /// What waits for a growth and is past its deadline goes to its partition, which fails it.
   void forward_expired(instant now, duration delivery_timeout);
-  /// The last growth is not over.
-  [[nodiscard]] bool draining() const noexcept;
+  /// A growth is not over.
+  [[nodiscard]] bool draining() const;
+  /// Calls `pause`, which queues the partition's pause and no more, and aborts what waits for a
+  /// growth on its way there, too.
+  void abort_partition(partition_id partition, const std::function<void()>& pause);
   /// Of a record that `table` placed in its partition. True: it waits, its key has moved.
   [[nodiscard]] bool hold_moved(record_node& node, const record& what,
                                 const partition_table& table);
@@ -166,6 +170,8 @@ class topic_route {
   void take_front(std::vector<command*>& taken, Ends&& ends);
   void answer_taken(const std::vector<command*>& taken, const failed& with, answer_function answer,
                     void* context);
+  /// Of a topic that was made anew while it grew, several.
+  [[nodiscard]] std::vector<growth_drain*> drains_under_way() const;
 
   /// Records with limits of their own end anywhere in the line.
   instant expire_own(instant now, duration waiting_max, std::error_code cause,

@@ -19,7 +19,8 @@ tracked_record::tracked_record(const produce_options& options, completion_slot r
 }
 
 bool tracked_record::is_ended() const noexcept {
-  const bool admitting = place_ != place::partition && place_ != place::answered;
+  const bool admitting =
+      place_ != place::drain && place_ != place::partition && place_ != place::answered;
   return cancelled_.load(std::memory_order_relaxed) || (admitting && admission_cancelled_);
 }
 
@@ -46,6 +47,12 @@ bool tracked_record::enters_route(topic_route& route) noexcept {
   route_ = &route;
   place_ = place::route;
   return true;
+}
+
+void tracked_record::enters_drain(topic_route& route) noexcept {
+  std::lock_guard lock(mutex_);
+  route_ = &route;
+  place_ = place::drain;
 }
 
 void tracked_record::enters_partition(ordered_actor_handle partition) noexcept {
@@ -102,12 +109,13 @@ void tracked_record::look_for_it() noexcept {
           if (!partition_.push(command_)) release();  // it is being answered by the stop
           return;
         case place::route:
+        case place::drain:
           route = route_;
       }
     }
     if (route->withdraw(*this)) return;
     std::lock_guard lock(mutex_);
-    if (place_ == place::route) return;
+    if (in_route()) return;
   }
 }
 

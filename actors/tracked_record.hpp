@@ -72,6 +72,8 @@ class tracked_record final : public completion_target {
   [[nodiscard]] bool enters_line(admission_place& place) noexcept;
   [[nodiscard]] bool leaves_line() noexcept;
   [[nodiscard]] bool enters_route(topic_route& route) noexcept;
+  /// Admitted, and waits in its route for its key's old partition.
+  void enters_drain(topic_route& route) noexcept;
   /// From now on only its partition ends it; a cancellation goes there.
   void enters_partition(ordered_actor_handle partition) noexcept;
   /// After it was queued in a line or a route: a cancellation may have looked for it too early.
@@ -98,7 +100,7 @@ class tracked_record final : public completion_target {
   void abandon() noexcept;
 
  private:
-  enum class place : std::uint8_t { nowhere, line, route, partition, answered };
+  enum class place : std::uint8_t { nowhere, line, route, drain, partition, answered };
   struct asker {
     tracked_record* self;
     bool for_admission;
@@ -107,6 +109,9 @@ class tracked_record final : public completion_target {
   ~tracked_record() = default;
   void ask(bool for_admission) noexcept;
   void look_for_it() noexcept;
+  [[nodiscard]] bool in_route() const noexcept {
+    return place_ == place::route || place_ == place::drain;
+  }
   void end() noexcept;
   [[nodiscard]] bool is_ended() const noexcept;
 

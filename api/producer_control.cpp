@@ -123,10 +123,15 @@ bool producer_body::control(std::string_view topic, partition_id partition,
                             std::unique_ptr<actors::control_command> command) {
   const auto* found = find_partition(topic, partition);
   if (found == nullptr) return false;
-  if (found->handle.push(*command))
-    command.release();
+  const auto push = [&] {
+    if (found->handle.push(*command)) command.release();
+  };
+  const auto* pause = std::get_if<pause_request>(&command->request);
+  if (pause != nullptr && pause->abort_buffered)
+    routes_->find_existing(topic)->abort_partition(partition, push);
   else
-    actors::refuse_control(std::move(command), client_errc::closed);
+    push();
+  if (command != nullptr) actors::refuse_control(std::move(command), client_errc::closed);
   return true;
 }
 

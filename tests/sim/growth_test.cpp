@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -107,6 +109,142 @@ TEST(fault_meta, meta_09_growth_drain_first_deadline) {
   EXPECT_EQ(told->failure()->code, make_error_code(client_errc::delivery_timeout));
   EXPECT_EQ(told->failure()->fate, fate::not_written);
   EXPECT_TRUE(story.cluster().log(topic, 4).empty());
+}
+
+/// A record of a key that moves waits for its old partition, which is paused.
+class waiting_for_its_old_partition {
+ public:
+  waiting_for_its_old_partition() : story_(drained_stage()), moving_(key_that_moves(0, 4)) {
+    warm_up(story_);
+    wait_for(story_.world(), producer().pause(topic, 0));
+    send("A");
+    EXPECT_EQ(story_.cluster().add_partitions(topic, 5), broker_errc::none);
+    story_.run_for(seconds(1));
+  }
+
+  [[nodiscard]] history& story() { return story_; }
+  [[nodiscard]] partita::producer& producer() { return story_.producer(); }
+  [[nodiscard]] const std::string& moving() const { return moving_; }
+  [[nodiscard]] const std::vector<std::string>& told() const { return told_; }
+  [[nodiscard]] const outcome& answer(const std::string& name) const { return answers_.at(name); }
+
+  void send(const std::string& name, const produce_options& how = {}) {
+    send(name, record{.topic = topic, .key = moving_, .value = name}, how);
+  }
+  void send_to(int partition, const std::string& name, std::optional<std::string_view> key) {
+    send(name, record{.topic = topic, .key = key, .value = name, .partition = partition}, {});
+  }
+  bool run_until_told(std::size_t count) {
+    return story_.world().time().run_until([&] { return told_.size() >= count; }, seconds(2));
+  }
+
+ private:
+  static history_options drained_stage() {
+    history_options options = curious_stage();
+    options.config.growth = partition_growth::drain_first;
+    return options;
+  }
+  void send(const std::string& name, const record& what, const produce_options& how) {
+    producer().produce(what, how, [this, name](const outcome& answer) {
+      told_.push_back(name);
+      answers_.emplace(name, answer);
+    });
+  }
+
+  std::vector<std::string> told_;
+  std::map<std::string, outcome> answers_;
+  history story_;
+  const std::string moving_;
+};
+
+TEST(fault_meta, meta_09_growth_drain_first_cancel) {
+  waiting_for_its_old_partition at;
+  std::stop_source stop;
+  produce_options cancellable;
+  cancellable.cancellation = stop.get_token();
+  at.send("B", cancellable);
+  at.send("C");
+  auto flush = at.producer().flush();
+  stop.request_stop();
+  at.story().run_for(milliseconds(50));
+  ASSERT_EQ(at.told(), (std::vector<std::string>{"B"}));
+  ASSERT_NE(at.answer("B").failure(), nullptr);
+  EXPECT_EQ(at.answer("B").failure()->code, make_error_code(client_errc::cancelled));
+  EXPECT_EQ(at.answer("B").failure()->fate, fate::not_written);
+  wait_for(at.story().world(), at.producer().resume(topic, 0));
+  ASSERT_TRUE(at.run_until_told(3));
+  EXPECT_EQ(at.told(), (std::vector<std::string>{"B", "A", "C"}));
+  EXPECT_EQ(wait_for(at.story().world(), std::move(flush)).not_written, 1U);
+  EXPECT_EQ(at.story().cluster().log(topic, 4).size(), 1U);
+}
+
+// What can not be cancelled any more is its admission: that was over.
+TEST(fault_meta, meta_09_growth_drain_first_admission_is_over) {
+  waiting_for_its_old_partition at;
+  std::stop_source stop;
+  produce_options cancellable;
+  cancellable.admission_cancellation = stop.get_token();
+  at.send("B", cancellable);
+  stop.request_stop();
+  wait_for(at.story().world(), at.producer().resume(topic, 0));
+  ASSERT_TRUE(at.run_until_told(2));
+  EXPECT_TRUE(at.answer("B").is_delivered());
+}
+
+TEST(fault_meta, meta_09_growth_drain_first_close) {
+  waiting_for_its_old_partition at;
+  at.send("B");
+  at.send("C");
+  const close_report report = wait_for(at.story().world(), at.producer().close(milliseconds(100)));
+  EXPECT_EQ(report.answered, (tally{0, 3, 0}));
+  std::vector<std::string> unsent;
+  for (const owned_record& each : report.unsent) unsent.push_back(each.value.value_or(""));
+  EXPECT_EQ(unsent, (std::vector<std::string>{"A", "B", "C"}));
+}
+
+TEST(fault_meta, meta_09_growth_drain_first_abort) {
+  waiting_for_its_old_partition at;
+  at.send_to(4, "other", "another key");
+  ASSERT_TRUE(at.run_until_told(1));
+  at.send("B");
+  at.send_to(4, "C", at.moving());
+  wait_for(at.story().world(), at.producer().pause(topic, 4, pause_mode::abort_buffered));
+  ASSERT_TRUE(at.run_until_told(3));
+  EXPECT_EQ(at.told(), (std::vector<std::string>{"other", "B", "C"}));
+  for (const char* name : {"B", "C"}) {
+    ASSERT_NE(at.answer(name).failure(), nullptr);
+    EXPECT_EQ(at.answer(name).failure()->code, make_error_code(client_errc::aborted));
+    EXPECT_EQ(at.answer(name).failure()->fate, fate::not_written);
+  }
+  // It halts nothing, and nothing of it comes later.
+  wait_for(at.story().world(), at.producer().resume(topic, 0));
+  wait_for(at.story().world(), at.producer().resume(topic, 4));
+  at.send("D");
+  ASSERT_TRUE(at.run_until_told(5));
+  EXPECT_TRUE(at.answer("A").is_delivered());
+  EXPECT_TRUE(at.answer("D").is_delivered());
+  EXPECT_EQ(at.story().cluster().log(topic, 4).size(), 2U);
+}
+
+// A record that names its partition passes the keys that wait, but not its own.
+TEST(fault_meta, meta_09_growth_drain_first_named_partition) {
+  waiting_for_its_old_partition at;
+  at.send_to(4, "before", at.moving());
+  at.send("B");
+  at.send_to(4, "C", at.moving());
+  at.send_to(4, "another key", "another key");
+  at.send_to(4, "no key", std::nullopt);
+  at.send_to(3, "another partition", at.moving());
+  at.story().run_for(milliseconds(500));
+  std::vector<std::string> passed = at.told();
+  std::sort(passed.begin(), passed.end());
+  EXPECT_EQ(passed,
+            (std::vector<std::string>{"another key", "another partition", "before", "no key"}));
+  wait_for(at.story().world(), at.producer().resume(topic, 0));
+  ASSERT_TRUE(at.run_until_told(7));
+  ASSERT_TRUE(at.answer("B").is_delivered());
+  ASSERT_TRUE(at.answer("C").is_delivered());
+  EXPECT_LT(at.answer("B").delivery()->offset, at.answer("C").delivery()->offset);
 }
 
 // However the threads' turns, the growth and lost answers fall: a key's outcomes come in its order,
