@@ -154,8 +154,9 @@ bool metadata_actor::publish_table(topic_route& route, known_topic& known, std::
   const bool grows = route.table() != nullptr && count > known.tabled && !replaced;
   if (settings_.drain_first && grows && route.draining()) return false;
   auto table = std::make_unique<partition_table>();
-  for (std::size_t i = 0; i < count; ++i)
-    table->partitions.push_back({known.partitions[i].actor, known.partitions[i].handle});
+  for (std::size_t i = 0; i < known.partitions.size(); ++i)
+    (i < count ? table->partitions : table->former)
+        .push_back({known.partitions[i].actor, known.partitions[i].handle});
   known.tabled = count;
   if (settings_.drain_first && grows)
     route.publish_drained(std::move(table), &answer_in_route, &answer_held, this);

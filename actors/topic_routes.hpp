@@ -52,10 +52,19 @@ struct partition_table {
     partition_actor* actor = nullptr;
     ordered_actor_handle handle;
   };
+  [[nodiscard]] const entry* find(partition_id partition) const noexcept {
+    const auto index = static_cast<std::size_t>(partition.value);
+    if (partition.value < 0 || index >= partitions.size() + former.size()) return nullptr;
+    return index < partitions.size() ? &partitions[index] : &former[index - partitions.size()];
+  }
+
   std::vector<entry> partitions;
   /// Keys that moved when the topic grew to this table wait here for their old partitions; null:
   /// they do not.
   growth_drain* drain = nullptr;
+  /// The next indexes, which the topic had before it was made anew with fewer partitions: nothing
+  /// is placed there, but what they hold is still to be answered or recovered.
+  std::vector<entry> former;
 };
 
 /// Chooses partitions for one topic's records. Implemented by the api layer.
@@ -161,6 +170,8 @@ class topic_route {
 
  private:
   [[nodiscard]] std::error_code forward(record_node& node, const partition_table& table);
+  /// Of a topic that was made anew while it grew, several.
+  [[nodiscard]] std::vector<growth_drain*> drains_under_way() const;
   [[nodiscard]] owned_record copy_of(const record_node& node) const;
   [[nodiscard]] failed failure_of(std::error_code code, std::error_code cause,
                                   limit ended_by) const;
@@ -170,8 +181,6 @@ class topic_route {
   void take_front(std::vector<command*>& taken, Ends&& ends);
   void answer_taken(const std::vector<command*>& taken, const failed& with, answer_function answer,
                     void* context);
-  /// Of a topic that was made anew while it grew, several.
-  [[nodiscard]] std::vector<growth_drain*> drains_under_way() const;
 
   /// Records with limits of their own end anywhere in the line.
   instant expire_own(instant now, duration waiting_max, std::error_code cause,

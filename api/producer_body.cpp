@@ -174,8 +174,10 @@ operation<close_report> producer_body::close(std::chrono::milliseconds deadline)
 std::vector<actors::partition_table::entry> producer_body::all_partitions() const {
   std::vector<actors::partition_table::entry> all;
   for (const actors::topic_route* route : routes_->all())
-    if (const actors::partition_table* table = route->table())
+    if (const actors::partition_table* table = route->table()) {
       all.insert(all.end(), table->partitions.begin(), table->partitions.end());
+      all.insert(all.end(), table->former.begin(), table->former.end());
+    }
   return all;
 }
 

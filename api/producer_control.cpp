@@ -40,14 +40,19 @@ void flush_partition_into(const actors::partition_table::entry& partition,
     actors::refuse_control(std::move(asked), client_errc::closed);
 }
 
+void flush_table_into(const actors::partition_table& table,
+                      const std::shared_ptr<gathering<tally>>& into) {
+  for (const auto& each : table.partitions) flush_partition_into(each, into);
+  for (const auto& each : table.former) flush_partition_into(each, into);
+}
+
 /// Behind the records that wait for their topic's partitions.
 class flush_barrier_in_route final : public actors::route_barrier {
  public:
   explicit flush_barrier_in_route(std::shared_ptr<gathering<tally>> into)
       : into_(std::move(into)) {}
   void reached(const actors::partition_table* table) noexcept override {
-    if (table != nullptr)
-      for (const auto& each : table->partitions) flush_partition_into(each, into_);
+    if (table != nullptr) flush_table_into(*table, into_);
     into_->add([&](tally& sum) { sum += failed_before; });
     delete this;
   }
@@ -67,8 +72,7 @@ void flush_route_into(actors::topic_route& route, const std::shared_ptr<gatherin
     into->add([](tally&) {});
   }
   // Published meanwhile, or nothing was produced to it.
-  if (const actors::partition_table* table = route.table())
-    for (const auto& each : table->partitions) flush_partition_into(each, into);
+  if (const actors::partition_table* table = route.table()) flush_table_into(*table, into);
 }
 
 template <class T>
@@ -113,10 +117,7 @@ const actors::partition_table::entry* producer_body::find_partition(std::string_
                                                                     partition_id partition) {
   const actors::topic_route* route = routes_->find_existing(topic);
   const actors::partition_table* table = route == nullptr ? nullptr : route->table();
-  if (table == nullptr || partition.value < 0 ||
-      static_cast<std::size_t>(partition.value) >= table->partitions.size())
-    return nullptr;
-  return &table->partitions[static_cast<std::size_t>(partition.value)];
+  return table == nullptr ? nullptr : table->find(partition);
 }
 
 bool producer_body::control(std::string_view topic, partition_id partition,
@@ -139,20 +140,39 @@ bool producer_body::control(std::string_view topic, partition_id partition,
 
 namespace {
 
+/// Of a partition that its topic has no more: something is still to be done about it.
+bool concerns_anybody(const partition_status& former) noexcept {
+  return former.buffered_bytes != 0 || former.buffered_records != 0 || former.halt_cause ||
+         former.halted_keys != 0;
+}
+
 class status_reply final : public actors::control_reply {
  public:
-  explicit status_reply(std::shared_ptr<gathering<producer_status>> into)
-      : into_(std::move(into)) {}
+  status_reply(std::shared_ptr<gathering<producer_status>> into, bool former)
+      : into_(std::move(into)), former_(former) {}
   void complete(actors::control_answer answer) noexcept override {
     auto* one = std::get_if<partition_status>(&answer);
     into_->add([&](producer_status& all) {
-      if (one != nullptr) all.partitions.push_back(std::move(*one));
+      if (one != nullptr && (!former_ || concerns_anybody(*one)))
+        all.partitions.push_back(std::move(*one));
     });
   }
 
  private:
   std::shared_ptr<gathering<producer_status>> into_;
+  const bool former_;
 };
+
+void ask_status_into(const actors::partition_table::entry& partition, bool former,
+                     const std::shared_ptr<gathering<producer_status>>& into) {
+  into->expect_one_more();
+  auto asked = std::make_unique<actors::control_command>(
+      status_request{}, std::make_unique<status_reply>(into, former));
+  if (partition.handle.push(*asked))
+    asked.release();
+  else
+    actors::refuse_control(std::move(asked), client_errc::closed);
+}
 
 struct broker_status_task final : actors::broker_task {
   std::shared_ptr<gathering<producer_status>> into;
@@ -203,15 +223,8 @@ operation<producer_status> producer_body::status() {
   for (actors::topic_route* route : routes_->all()) {
     const actors::partition_table* table = route->table();
     if (table == nullptr) continue;
-    for (const auto& each : table->partitions) {
-      work->expect_one_more();
-      auto asked = std::make_unique<actors::control_command>(status_request{},
-                                                             std::make_unique<status_reply>(work));
-      if (each.handle.push(*asked))
-        asked.release();
-      else
-        actors::refuse_control(std::move(asked), client_errc::closed);
-    }
+    for (const auto& each : table->partitions) ask_status_into(each, false, work);
+    for (const auto& each : table->former) ask_status_into(each, true, work);
   }
   work->expect_one_more();
   auto* task = new metadata_status_task;

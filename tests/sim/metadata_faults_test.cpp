@@ -171,6 +171,64 @@ TEST(fault_meta, meta_05_topic_recreated_b) {
   EXPECT_TRUE(story.answer(c).is_delivered());
 }
 
+/// Three records of a partition that is gone when they are asked about.
+void fail_and_shrink(history& story, std::size_t padding) {
+  story.cluster().inject(refusal(1, broker_errc::invalid_record, always));
+  for (int i = 0; i < 3; ++i) story.produce(1, "k", padding);
+  ASSERT_TRUE(answered_within(story, seconds(3)));
+  ASSERT_EQ(story.cluster().delete_topic(topic), broker_errc::none);
+  ASSERT_EQ(story.cluster().create_topic(topic, {.partitions = 1}), broker_errc::none);
+  story.run_for(seconds(2));  // the new id is noticed by age
+}
+
+history_options refusing_stage() {
+  history_options options = curious_stage();
+  options.config.on_failure = failure_policy::halt_partition;
+  options.config.while_halted = while_halted::hold;
+  return options;
+}
+
+// The topic has fewer partitions than before: what failed in one that is gone is still there to be
+// recovered, and is seen as long as it holds room.
+TEST(fault_meta, meta_05_topic_recreated_smaller) {
+  for (const recovery how : {recovery::take, recovery::discard}) {
+    history story(refusing_stage());
+    warm_up(story);
+    fail_and_shrink(story, 9000);
+    const auto before = wait_for(story.world(), story.producer().status());
+    ASSERT_EQ(before.partitions.size(), 2U);
+    EXPECT_EQ(before.partitions.at(1).partition, partition_id(1));
+    EXPECT_GE(before.partitions.at(1).failed_records_kept, 1U);
+    EXPECT_EQ(before.partitions.at(1).buffered_bytes, before.buffered_bytes);
+    const auto report = wait_for(story.world(), story.producer().recover(topic, 1, how));
+    EXPECT_TRUE(report.was_halted);
+    EXPECT_GE(report.taken.size() + report.discarded, 1U);
+    const auto after = wait_for(story.world(), story.producer().status());
+    EXPECT_EQ(after.partitions.size(), 1U);
+    EXPECT_EQ(after.buffered_bytes, 0U);
+    EXPECT_FALSE(wait_for(story.world(), story.producer().recover(topic, 1, how)).was_halted);
+  }
+}
+
+// What is sent again to a partition that is gone waits there for its deadline, and is flushed and
+// closed like everything else.
+TEST(fault_meta, meta_05_topic_recreated_smaller_resubmit) {
+  history story(refusing_stage());
+  warm_up(story);
+  fail_and_shrink(story, 100);
+  auto recovering = story.producer().recover(topic, 1, recovery::resubmit);
+  auto flush = story.producer().flush();
+  story.run_for(seconds(1));
+  const auto status = wait_for(story.world(), story.producer().status());
+  ASSERT_EQ(status.partitions.size(), 2U);
+  EXPECT_GE(status.partitions.at(1).buffered_records, 1U);
+  const auto closed = wait_for(story.world(), story.producer().close(milliseconds(100)));
+  const auto report = wait_for(story.world(), std::move(recovering));
+  EXPECT_GE(report.resubmitted.size(), 1U);
+  EXPECT_EQ(closed.unsent.size(), report.resubmitted.size());
+  EXPECT_EQ(wait_for(story.world(), std::move(flush)), (tally{0, report.resubmitted.size(), 0}));
+}
+
 // A topic that is replaced again and again, under load and with answers that get lost: every record
 // is answered in time, and each partition goes on after recover().
 TEST(fault_meta, meta_05_topic_recreated_seeds) {
