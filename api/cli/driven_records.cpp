@@ -35,21 +35,23 @@ std::optional<driven_records::position> driven_records::find(std::string_view na
 void driven_records::answered(position at, const outcome& answer) {
   std::lock_guard lock(mutex_);
   entry& one = entries_[at];
+  const failed* failure = answer.failure();
   if (!one.answered) {
     tally& counts = counts_.answered;
-    const failed* failure = answer.failure();
     ++(failure == nullptr               ? counts.delivered
        : failure->fate == fate::unknown ? counts.unknown
                                         : counts.not_written);
   }
   one.answered = true;
-  one.delivered = answer.is_delivered();
-  if (one.delivered) {
+  if (failure != nullptr && failure->number != record_number{})
+    numbered_[{failure->topic, failure->partition, failure->number}] = at;
+  if (answer.is_delivered()) {
+    one.delivered = true;
     one.failure.reset();
     one.record.content = {};
     one.handle = {};
-  } else {
-    one.failure = *answer.failure();
+  } else if (!one.delivered) {  // the report of an older recovery may come after a younger one's
+    one.failure = *failure;
   }
 }
 
@@ -113,17 +115,10 @@ std::vector<std::string> driven_records::names_of(std::span<const owned_record> 
 std::vector<std::optional<driven_records::position>> driven_records::sent_again(
     const drive_place& place, std::span<const resubmitted_record> again) const {
   std::lock_guard lock(mutex_);
-  std::unordered_map<std::uint64_t, position> numbered;
-  for (position at = 0; at < entries_.size(); ++at) {
-    const std::optional<failed>& failure = entries_[at].failure;
-    if (!failure || failure->number == record_number{}) continue;
-    if (failure->topic == place.topic && failure->partition == place.partition)
-      numbered.emplace(failure->number.value, at);
-  }
   std::vector<std::optional<position>> found;
   for (const resubmitted_record& each : again) {
-    const auto at = numbered.find(each.number.value);
-    found.push_back(at == numbered.end() ? std::nullopt : std::optional(at->second));
+    const auto at = numbered_.find({place.topic, place.partition, each.number});
+    found.push_back(at == numbered_.end() ? std::nullopt : std::optional(at->second));
   }
   return found;
 }

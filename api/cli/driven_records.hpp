@@ -5,6 +5,8 @@
 //
 // Invariants
 // 1. A name is taken once; what was delivered keeps its name and loses its content.
+// 2. Reports of recoveries can come in any order: what was delivered stays delivered, and a record
+//    is known by its number from its first failure on.
 //
 // Threads: any; one mutex.
 #pragma once
@@ -19,11 +21,13 @@
 
 #include <cstddef>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -64,9 +68,13 @@ class driven_records {
     bool returned = false;
   };
 
+  using numbered_place =
+      std::tuple<std::optional<std::string>, std::optional<partition_id>, record_number>;
+
   mutable std::mutex mutex_;
   std::deque<entry> entries_;
   std::unordered_map<std::string, position> names_;
+  std::map<numbered_place, position> numbered_;
   drive_counts counts_;
 };
 

@@ -140,5 +140,27 @@ TEST(DrivenRecords, KnowsByItsNumberWhatWasSentAgain) {
   EXPECT_EQ(records.sent_again(place, report), (positions{3, std::nullopt, 0}));
 }
 
+// A recovery reports when the last of its records has ended: a younger one may have sent a record
+// again and reported its delivery before.
+TEST(DrivenRecords, KnowsWhatAnOlderRecoveryReportsAfterAYoungerOne) {
+  driven_records records;
+  ASSERT_TRUE(records.add(named("A", "same")));
+  ASSERT_TRUE(records.add(named("B", "same")));
+  failed first = failure_of(fate::not_written, make_error_code(broker_errc::invalid_record));
+  first.number = {4};
+  records.answered(0, first);
+  const drive_place place{"t", partition_id(1), std::nullopt};
+  const std::vector<resubmitted_record> younger{{{4}, delivered{1, offset(7), std::nullopt}}};
+  const std::vector<resubmitted_record> older{{{4}, first}};
+  using positions = std::vector<std::optional<driven_records::position>>;
+  ASSERT_EQ(records.sent_again(place, younger), positions{0});
+  records.answered(0, younger.front().answer);
+  EXPECT_EQ(records.sent_again(place, older), positions{0});
+  records.answered(0, older.front().answer);
+  // It is not handed back, for it was delivered.
+  EXPECT_EQ(records.names_of(std::vector<owned_record>{returned("same")}),
+            std::vector<std::string>{"B"});
+}
+
 }  // namespace
 }  // namespace partita::cli
