@@ -62,10 +62,23 @@ hundred() {
 }
 lines() { for number in "$@"; do echo "line $number"; done; }
 
+# The lines behind the bad one come when the failure is known: input that had been read wholly
+# by then would leave no reading to end.
 cli_04_dead_letter_order_a() {
   serve t:1
   hundred
-  run 4 halt produce -b "$bootstrap" -t t --on-error halt
+  mkfifo "$work/lines"
+  : >"$work/err"
+  {
+    sed -n 1,40p "$work/in"
+    until grep -q 'is halted' "$work/err" || [ ! -e "$work/lines" ]; do sleep 0.02; done
+    sed -n '41,$p' "$work/in"
+  } >"$work/lines" 2>"$work/writer.err" &
+  running="$running $!"
+  timeout 60 "$partita" produce -b "$bootstrap" -t t --on-error halt <"$work/lines" \
+    >"$work/out" 2>"$work/err"
+  got=$?
+  equal 'halt: exit code' "$got" 4
   says err 'stdin:40 is the first record that was not delivered' 'the position'
   says err 'stopped reading stdin' 'reading ends'
   says out ': 39 delivered' 'what was delivered'
