@@ -172,12 +172,13 @@ void stage::release_outcomes() { executor_.release(); }
 
 void stage::take_answer(staged_record& record, const outcome& answer) {
   std::function<void(const outcome&)> then;
+  bool first = false;
   {
     const std::lock_guard hold(lock_);
     record.answers.push_back(answer);
     record.noted.answers.push_back(answer);
     record.answered_at = now();
-    if (record.answers.size() == 1) --unanswered_;
+    first = record.answers.size() == 1;
     if (const failed* why = answer.failure(); why != nullptr) {
       note(record.name + (why->fate == fate::unknown ? "=U " : "=N ") + why->code.message() +
            " / " + why->cause.message());
@@ -193,6 +194,11 @@ void stage::take_answer(staged_record& record, const outcome& answer) {
     then = record.then;
   }
   if (then) then(answer);
+  // Not before what it produces is counted: whoever waits for all answers may end the producer.
+  if (first) {
+    const std::lock_guard hold(lock_);
+    --unanswered_;
+  }
   changed_.notify_all();
 }
 
