@@ -193,13 +193,14 @@ void stage::take_answer(staged_record& record, const outcome& answer) {
     }
     then = record.then;
   }
-  if (then) then(answer);
   // Not before what it produces is counted: whoever waits for all answers may end the producer.
-  if (first) {
+  const auto count = [&](const void*) {
     const std::lock_guard hold(lock_);
-    --unanswered_;
-  }
-  changed_.notify_all();
+    if (first) --unanswered_;
+    changed_.notify_all();
+  };
+  const std::unique_ptr<const void, decltype(count)> counted(this, count);  // also when it throws
+  if (then) then(answer);
 }
 
 void stage::on_answer(const std::string& name, std::function<void(const outcome&)> then) {
