@@ -3,6 +3,7 @@
 #include "actors/completion.hpp"
 #include "api/producer_body.hpp"
 
+#include <partita/contract.hpp>
 #include <partita/producer.hpp>
 
 #include <array>
@@ -104,11 +105,23 @@ constinit coroutine_target coroutines;
 
 }  // namespace
 
+void produce_operation::expect_not_started() const {
+  PARTITA_EXPECTS_OR_SAY(owner_ != nullptr,
+                         "an operation of produce() was started a second time (by co_await or with "
+                         "a completion token): it sends its record once, call produce() again");
+}
+
+producer& produce_operation::use_up() {
+  expect_not_started();
+  return *std::exchange(owner_, nullptr);
+}
+
 bool produce_operation::start(std::coroutine_handle<> handle) noexcept {
+  producer& owner = use_up();
   auto* const waiter = new detail::produce_waiter(handle, executor_);
   waiter_ = waiter;
   const auto* const outer = std::exchange(starting, waiter);
-  owner_->body().submit_waiting(
+  owner.body().submit_waiting(
       record_, detail::producer_body::track(
                    options_, {&coroutines, reinterpret_cast<std::uint64_t>(waiter)}));
   // From here on this object may be gone: another thread may have resumed and finished the

@@ -1,7 +1,8 @@
 // What producer.produce(record) returns: one object for every way of waiting.
 //
 // Order: nothing happens until the operation is started, by `co_await` or by calling it with a
-// completion token (<partita/asio.hpp>). Records are ordered by these starts.
+// completion token (<partita/asio.hpp>). Records are ordered by these starts. One operation sends
+// its record once: to start it again is a broken contract, produce() makes another one.
 // Lifetime: the record's views must stay valid until then; they are copied at the start. A
 // coroutine may be destroyed while it waits: its record goes on (cancel it by its options if that
 // is not wanted), and nobody is told of its answer. Threads: a coroutine continues on the lane
@@ -70,12 +71,15 @@ class [[nodiscard]] produce_operation {
     bool await_suspend(std::coroutine_handle<> handle) noexcept { return self.start(handle); }
     outcome await_resume() noexcept { return self.take(); }
   };
-  awaiter operator co_await() && noexcept { return {*this}; }
+  awaiter operator co_await() && {
+    expect_not_started();
+    return {*this};
+  }
 
   /// Starts it with an Asio completion token; the handler's signature is void(outcome).
   template <detail::startable_token Token>
   auto operator()(Token&& token) && {
-    return detail::token_initiation<std::decay_t<Token>>::start(*owner_, record_, options_,
+    return detail::token_initiation<std::decay_t<Token>>::start(use_up(), record_, options_,
                                                                 std::forward<Token>(token));
   }
 
@@ -84,8 +88,10 @@ class [[nodiscard]] produce_operation {
   bool start(std::coroutine_handle<> handle) noexcept;
   [[nodiscard]] outcome take() noexcept;
   void leave() noexcept;
+  void expect_not_started() const;
+  [[nodiscard]] producer& use_up();
 
-  producer* owner_;
+  producer* owner_;  // null: it was started
   partita::record record_;
   produce_options options_;
   resume_executor* executor_ = nullptr;

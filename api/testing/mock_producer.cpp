@@ -6,6 +6,7 @@
 #include <partita/contract.hpp>
 
 #include <mutex>
+#include <utility>
 
 namespace partita::testing {
 namespace {
@@ -63,10 +64,19 @@ mock_operation::~mock_operation() {
   if (waiter_ != nullptr) waiter_->leave();
 }
 
+mock_operation::awaiter mock_operation::operator co_await() && {
+  PARTITA_EXPECTS_OR_SAY(owner_ != nullptr,
+                         "an operation of produce() was started a second time: it sends its record "
+                         "once, call produce() again");
+  return {*this};
+}
+
 bool mock_operation::start(std::coroutine_handle<> handle) {
   const auto waiter = std::make_shared<mock_waiter>(handle, executor_);
   waiter_ = waiter;
-  owner_->take(sent_, options_, [waiter](const outcome& told) { waiter->answer(told); });
+  std::exchange(owner_, nullptr)->take(sent_, options_, [waiter](const outcome& told) {
+    waiter->answer(told);
+  });
   return waiter->suspends();
 }
 

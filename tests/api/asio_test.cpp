@@ -1,6 +1,8 @@
 // <partita/asio.hpp> against embedded brokers on loopback.
 #include <partita/asio.hpp>
 
+#include "tests/builders/contract_guard.hpp"
+
 #include <partita/testing/cluster.hpp>
 
 #include <boost/asio/bind_executor.hpp>
@@ -11,11 +13,13 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <future>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace partita {
@@ -71,6 +75,15 @@ TEST_F(Asio, UseAwaitableAndFuturesWorkToo) {
   EXPECT_TRUE(delivered);
   std::future<outcome> later = producer.produce({.topic = "t", .value = "v"})(asio::use_future);
   EXPECT_TRUE(later.get().is_delivered());
+}
+
+TEST_F(Asio, WhatProduceReturnsIsStartedOnce) {
+  producer producer(config());
+  auto sends = producer.produce({.topic = "t", .value = "v"});
+  std::future<outcome> told = std::move(sends)(asio::use_future);
+  const testing::contract_guard guard;
+  EXPECT_THROW(std::move(sends)([](const outcome&) {}), testing::broken_contract);
+  EXPECT_TRUE(told.get().is_delivered());
 }
 
 TEST_F(Asio, HandlersOfOneExecutorAreCalledInOrder) {

@@ -85,13 +85,14 @@ class [[nodiscard]] mock_operation {
     executor_ = &executor;
     return std::move(*this);
   }
-  awaiter operator co_await() && noexcept { return {*this}; }
+  /// Once, as in produce_operation.
+  awaiter operator co_await() &&;
 
  private:
   bool start(std::coroutine_handle<> handle);
   [[nodiscard]] outcome take() noexcept;
 
-  mock_producer* owner_;
+  mock_producer* owner_;  // null: it was started
   record sent_;
   produce_options options_;
   resume_executor* executor_ = nullptr;
