@@ -1,5 +1,7 @@
 #include "actors/completion.hpp"
 
+#include <partita/contract.hpp>
+
 namespace partita::actors {
 
 namespace {
@@ -77,6 +79,11 @@ void complete_all(std::span<const completion_entry> entries, const completion_an
 }  // namespace partita::actors
 
 namespace partita::detail {
+
+void expect_callable(bool callable) {
+  PARTITA_EXPECTS_OR_SAY(callable,
+                         "a callback is a null pointer or an empty function: nobody would be told");
+}
 
 std::size_t run_size(const actors::completion_run& run) noexcept { return run.size(); }
 

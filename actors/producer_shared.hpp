@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -77,6 +78,8 @@ struct producer_shared {
 
   answer_counters answered;  // of the records that a route or a partition had
 
+  /// A callback threw; `of` is a producer_shared. For observers.
+  static void note_exception(void* of, std::exception_ptr what) noexcept;
   /// A callback held a lane up. One line a minute.
   void note_slow_callback(duration took) noexcept;
   /// For an actor or a call that answers records; reports what user code does.
@@ -91,12 +94,14 @@ inline completion_observer producer_shared::observe() noexcept {
   observer.on_slow = [](void* context, duration took) noexcept {
     static_cast<producer_shared*>(context)->note_slow_callback(took);
   };
-  observer.on_exception = [](void* context, std::exception_ptr) noexcept {
-    auto& shared = *static_cast<producer_shared*>(context);
-    shared.callback_exceptions.fetch_add(1, std::memory_order_relaxed);
-    shared.log(log_level::error, [] { return "a callback threw; the exception was dropped"; });
-  };
+  observer.on_exception = &note_exception;
   return observer;
+}
+
+inline void producer_shared::note_exception(void* of, std::exception_ptr) noexcept {
+  auto& shared = *static_cast<producer_shared*>(of);
+  shared.callback_exceptions.fetch_add(1, std::memory_order_relaxed);
+  shared.log(log_level::error, [] { return "a callback threw; the exception was dropped"; });
 }
 
 inline void producer_shared::note_slow_callback(duration took) noexcept {

@@ -1,5 +1,7 @@
 #include "api/event_queue.hpp"
 
+#include "api/begun_operation.hpp"
+
 #include <partita/contract.hpp>
 #include <partita/events.hpp>
 
@@ -16,6 +18,15 @@ void answer(event_queue::next_state* waiting, std::optional<partition_event> wit
 }
 
 }  // namespace
+
+event_queue::event_queue(std::size_t capacity, callback_reporter& reporter)
+    : capacity_(capacity), reporter_(reporter) {
+  reporter_.retain();
+}
+event_queue::~event_queue() {
+  end();
+  reporter_.release();
+}
 
 void event_queue::on_event(const partition_event& what) noexcept {
   next_state* waiting = nullptr;
@@ -57,7 +68,7 @@ void event_queue::end() noexcept {
 }
 
 operation<std::optional<partition_event>> event_queue::next() {
-  auto* state = new next_state;
+  auto* state = begun_operation<std::optional<partition_event>>(reporter_);
   operation<std::optional<partition_event>> result(*state);
   const std::lock_guard lock(mutex_);
   drop_abandoned();

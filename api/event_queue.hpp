@@ -24,8 +24,8 @@ class event_queue final : public actors::partition_event_sink {
  public:
   using next_state = operation_state<std::optional<partition_event>>;
 
-  explicit event_queue(std::size_t capacity) : capacity_(capacity) {}
-  ~event_queue() override { end(); }
+  event_queue(std::size_t capacity, callback_reporter& reporter);
+  ~event_queue() override;
 
   void on_event(const partition_event& what) noexcept override;
   [[nodiscard]] bool ended() const noexcept override;
@@ -38,6 +38,7 @@ class event_queue final : public actors::partition_event_sink {
   void drop_abandoned() noexcept;
 
   const std::size_t capacity_;
+  callback_reporter& reporter_;
   mutable std::mutex mutex_;
   std::deque<partition_event> events_;
   next_state* waiting_ = nullptr;

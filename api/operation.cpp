@@ -2,12 +2,16 @@
 
 #include <partita/contract.hpp>
 
+#include "actors/completion.hpp"
 #include "actors/lane.hpp"
+#include "api/callback_reporter.hpp"
 
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <mutex>
+#include <utility>
 
 namespace partita::detail {
 
@@ -18,10 +22,14 @@ struct operation_gate::body {
   bool open = false;
   continuation next = nullptr;
   void* context = nullptr;
+  callback_reporter* reporter = nullptr;  // set before anybody else knows the gate
 };
 
 operation_gate::operation_gate() noexcept : body_(new body) {}
-operation_gate::~operation_gate() { delete body_; }
+operation_gate::~operation_gate() {
+  if (body_->reporter != nullptr) body_->reporter->release();
+  delete body_;
+}
 
 void operation_gate::retain() noexcept {
   body_->references.fetch_add(1, std::memory_order_relaxed);
@@ -33,6 +41,24 @@ void operation_gate::release() noexcept {
 
 bool operation_gate::abandoned() const noexcept {
   return body_->references.load(std::memory_order_acquire) == 1;
+}
+
+void operation_gate::report_to(callback_reporter& whom) noexcept {
+  PARTITA_ASSERT(body_->reporter == nullptr);
+  whom.retain();
+  body_->reporter = &whom;
+}
+
+void operation_gate::call_guarded(void (*code)(void* context), void* context) noexcept {
+  actors::completion_observer observer;
+  observer.context = body_->reporter;
+  if (body_->reporter != nullptr)
+    observer.on_exception = [](void* reporter, std::exception_ptr what) noexcept {
+      static_cast<callback_reporter*>(reporter)->report(std::move(what));
+    };
+  retain();
+  actors::call_guarded(observer, [&] { code(context); });
+  release();
 }
 
 void operation_gate::open() noexcept {

@@ -2,6 +2,7 @@
 
 #include "actors/control_command.hpp"
 #include "actors/tracked_record.hpp"
+#include "api/begun_operation.hpp"
 #include "api/operation_reply.hpp"
 #include "api/producer_body.hpp"
 #include "api/producer_environment.hpp"
@@ -38,7 +39,7 @@ template <class T, class Answer>
 operation<T> ask(detail::producer_body& body, std::string_view topic, partition_id partition,
                  actors::control_request request) {
   if (body.is_in_child()) return done_at_once(T{});
-  auto* state = new detail::operation_state<T>;
+  auto* state = detail::begun_operation<T>(body.reporter());
   operation<T> result(*state);
   auto reply = std::make_unique<detail::operation_reply<T>>(*state, &answer_or_nothing<T, Answer>);
   body.control(topic, partition,

@@ -2,6 +2,7 @@
 #include "api/producer_body.hpp"
 
 #include "api/admission_line.hpp"
+#include "api/begun_operation.hpp"
 #include "api/closing.hpp"
 #include "api/kept_record.hpp"
 #include "api/share_line.hpp"
@@ -148,7 +149,7 @@ std::vector<const actors::partition_actor*> producer_body::lines_before(
 
 operation<std::vector<outcome>> producer_body::submit_batch(std::span<const record> records,
                                                             const produce_options& options) {
-  auto* state = new operation_state<std::vector<outcome>>;
+  auto* state = begun_operation<std::vector<outcome>>(reporter());
   operation<std::vector<outcome>> result(*state);
   if (records.empty()) {
     state->result.emplace();

@@ -4,6 +4,7 @@
 #include "actors/partition_actor.hpp"
 #include "actors/tracked_record.hpp"
 #include "api/admission_line.hpp"
+#include "api/begun_operation.hpp"
 #include "api/bootstrap_servers.hpp"
 #include "api/closing.hpp"
 #include "api/config_notices.hpp"
@@ -102,6 +103,7 @@ producer_body::producer_body(const producer_config& config, environment_choice& 
     : config_(config),
       keeps_alive_(environment.keeps_alive),
       shared_(config.buffer_memory_bytes),
+      reporter_(&actors::producer_shared::note_exception, &shared_),
       instance_(next_instance.fetch_add(1)),
       seed_(environment.options.surroundings.seed) {
   if (seed_ == 0) seed_ = drawn_seed();
@@ -159,7 +161,7 @@ producer_body::~producer_body() {
 }
 
 operation<close_report> producer_body::close(std::chrono::milliseconds deadline) {
-  auto* state = new operation_state<close_report>;
+  auto* state = begun_operation<close_report>(reporter());
   operation<close_report> result(*state);
   closing* begun = nullptr;
   {

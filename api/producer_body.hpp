@@ -14,6 +14,7 @@
 #include "actors/producer_shared.hpp"
 #include "actors/runtime.hpp"
 #include "actors/topic_routes.hpp"
+#include "api/callback_reporter.hpp"
 #include "api/fork_guard.hpp"
 #include "api/placement.hpp"
 #include "api/producer_environment.hpp"
@@ -77,6 +78,8 @@ class producer_body {
                                                                      partition_id partition);
 
   [[nodiscard]] actors::runtime& runtime() noexcept { return *runtime_; }
+  /// Whom exceptions from callbacks of operations are told to.
+  [[nodiscard]] callback_reporter& reporter() const noexcept { return reporter_.get(); }
   [[nodiscard]] tally answered() const noexcept { return shared_.answered.read(); }
   /// Records that waited for room are still on their way to their partitions.
   [[nodiscard]] bool letting_in() const noexcept;
@@ -152,6 +155,7 @@ class producer_body {
   std::shared_ptr<void> keeps_alive_;
   const actors::clock_source* clock_;
   actors::producer_shared shared_;
+  reporter_owner reporter_;
   std::unique_ptr<refusal_line> refusals_;
   std::unique_ptr<actors::topic_routes> routes_;
   std::unique_ptr<actors::runtime> runtime_;

@@ -3,6 +3,7 @@
 
 #include "actors/broker_actor.hpp"
 #include "actors/partition_actor.hpp"
+#include "api/begun_operation.hpp"
 #include "api/event_queue.hpp"
 #include "api/gathering.hpp"
 
@@ -76,8 +77,8 @@ void flush_route_into(actors::topic_route& route, const std::shared_ptr<gatherin
 }
 
 template <class T>
-operation<T> operation_of(const std::shared_ptr<gathering<T>>& work) {
-  auto* state = new operation_state<T>;
+operation<T> operation_of(const std::shared_ptr<gathering<T>>& work, callback_reporter& reporter) {
+  auto* state = begun_operation<T>(reporter);
   operation<T> result(*state);
   state->retain();
   work->when_done([state](T& value) noexcept {
@@ -93,13 +94,13 @@ operation<T> operation_of(const std::shared_ptr<gathering<T>>& work) {
 operation<tally> producer_body::flush_all() {
   auto work = gathering<tally>::make();
   for (actors::topic_route* route : routes_->all()) flush_route_into(*route, work);
-  return operation_of(work);
+  return operation_of(work, reporter());
 }
 
 operation<tally> producer_body::flush_topic(std::string_view topic) {
   auto work = gathering<tally>::make();
   if (actors::topic_route* route = routes_->find_existing(topic)) flush_route_into(*route, work);
-  return operation_of(work);
+  return operation_of(work, reporter());
 }
 
 operation<tally> producer_body::flush_partition(std::string_view topic, partition_id partition) {
@@ -110,7 +111,7 @@ operation<tally> producer_body::flush_partition(std::string_view topic, partitio
     flush_partition_into(*found, work);
   else if (route != nullptr)
     flush_route_into(*route, work);  // what waits there may go to any partition
-  return operation_of(work);
+  return operation_of(work, reporter());
 }
 
 const actors::partition_table::entry* producer_body::find_partition(std::string_view topic,
@@ -231,7 +232,7 @@ operation<producer_status> producer_body::status() {
   task->into = work;
   if (!metadata_handle_.push(*task)) task->refuse();
 
-  auto* state = new operation_state<producer_status>;
+  auto* state = begun_operation<producer_status>(reporter());
   operation<producer_status> result(*state);
   state->retain();
   work->when_done([this, state](producer_status& value) noexcept {
@@ -252,7 +253,7 @@ operation<producer_status> producer_body::status() {
 
 event_stream producer_body::events(std::size_t capacity) {
   PARTITA_EXPECTS_OR_SAY(capacity > 0, "events() needs room for at least one event");
-  auto queue = std::make_shared<event_queue>(capacity);
+  auto queue = std::make_shared<event_queue>(capacity, reporter());
   shared_.events.add(queue);
   return event_stream(new event_reader{std::move(queue)});
 }

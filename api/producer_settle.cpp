@@ -1,4 +1,5 @@
 // From a ticket to the partition that keeps it.
+#include "api/begun_operation.hpp"
 #include "api/operation_reply.hpp"
 #include "api/producer_body.hpp"
 
@@ -17,7 +18,7 @@ settlement settlement_of(actors::control_answer& answer) {
 }  // namespace
 
 operation<settlement> producer_body::settle(ticket which) {
-  auto* state = new operation_state<settlement>;
+  auto* state = begun_operation<settlement>(reporter());
   operation<settlement> result(*state);
   auto asked = std::make_unique<actors::control_command>(
       settle_request{which}, std::make_unique<operation_reply<settlement>>(*state, &settlement_of));

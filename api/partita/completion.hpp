@@ -4,6 +4,7 @@
 // Threads: the lane that answers; a target may be used by several lanes at a time.
 #pragma once
 
+#include <partita/callable.hpp>
 #include <partita/outcome.hpp>
 
 #include <cstddef>
@@ -99,6 +100,7 @@ class callback_target final : public actors::completion_target {
 
 template <class Callback>
 callback_ref make_callback(Callback&& callback) {
+  expect_not_empty(callback);
   return callback_target<std::decay_t<Callback>>::make(std::forward<Callback>(callback));
 }
 

@@ -7,10 +7,14 @@
 // Lifetime: the result is given once. get(), then() and co_await use the operation up; asking one
 // that was used up or moved from is a broken contract. A coroutine may be destroyed while it waits:
 // nobody is told then.
+// Errors: an exception that leaves a callback, or a coroutine that was continued, is counted and
+// dropped, as with a record's callback.
 // Threads: an operation belongs to one thread at a time. A coroutine or callback continues on the
 // lane thread that finished the work, or at once on the caller's thread if it was finished before.
 // A coroutine that waits must be destroyed on that lane, or while nothing can finish.
 #pragma once
+
+#include <partita/callable.hpp>
 
 #include <coroutine>
 #include <optional>
@@ -19,6 +23,8 @@
 namespace partita {
 
 namespace detail {
+
+class callback_reporter;
 
 /// One-shot hand-over of "done" between a lane and whoever waits. Implemented in operation.cpp so
 /// that mutexes and condition variables stay out of this header.
@@ -41,6 +47,10 @@ class operation_gate {
   bool continue_with(continuation next, void* context) noexcept;
   /// Who waits does not wait any more.
   void stop_waiting() noexcept;
+  /// Whom exceptions are reported to; nobody if this is not called. Before open().
+  void report_to(callback_reporter& whom) noexcept;
+  /// Calls user code. What it throws is reported, and ends here. The gate lives until then.
+  void call_guarded(void (*code)(void* context), void* context) noexcept;
   /// Nobody but the caller holds it: its operation is gone.
   [[nodiscard]] bool abandoned() const noexcept;
   /// Blocks the calling thread. Refused (contract) on a lane thread, where it would wait for
@@ -90,7 +100,8 @@ class operation {
   }
 
   /// Calls `callback(const T&)` once, when done. When that is so already, inside this call; or
-  /// after the callback that this call is made from, if that one was called so too.
+  /// after the callback that this call is made from, if that one was called so too. An exception
+  /// that leaves it is counted and dropped.
   template <class Callback>
   void then(Callback callback) && {
     struct pending {
@@ -98,11 +109,16 @@ class operation {
       Callback callback;
       static void run(void* context) noexcept {
         auto* self = static_cast<pending*>(context);
-        self->callback(std::as_const(*self->state->result));
+        self->state->call_guarded(&pending::call, self);
         self->state->release();
         delete self;
       }
+      static void call(void* context) {
+        auto* self = static_cast<pending*>(context);
+        self->callback(std::as_const(*self->state->result));
+      }
     };
+    detail::expect_not_empty(callback);
     auto* next = new pending{&held(), std::move(callback)};
     state_ = nullptr;
     if (!next->state->continue_with(&pending::run, next)) detail::call_flat(&pending::run, next);
@@ -111,14 +127,19 @@ class operation {
   auto operator co_await() && {
     struct awaiter {
       operation self;
+      std::coroutine_handle<> waiting{};
       ~awaiter() {
         if (self.state_ != nullptr) self.state_->stop_waiting();
       }
       bool await_ready() const noexcept { return self.state_->is_open(); }
       bool await_suspend(std::coroutine_handle<> handle) noexcept {
-        return self.state_->continue_with(
-            [](void* address) noexcept { std::coroutine_handle<>::from_address(address).resume(); },
-            handle.address());
+        waiting = handle;
+        return self.state_->continue_with(&awaiter::run, this);
+      }
+      static void run(void* context) noexcept {
+        auto* of = static_cast<awaiter*>(context);
+        of->self.state_->call_guarded([](void* at) { static_cast<awaiter*>(at)->waiting.resume(); },
+                                      of);
       }
       T await_resume() noexcept { return self.take(); }
     };

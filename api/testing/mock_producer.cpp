@@ -12,8 +12,8 @@ namespace partita::testing {
 namespace {
 
 template <class T>
-operation<T> finished(T value) {
-  auto* state = new detail::operation_state<T>;
+operation<T> finished(mock_state& of, T value) {
+  auto* state = detail::begun_operation<T>(of.reporter.get());
   operation<T> made{*state};
   state->result.emplace(std::move(value));
   state->open();
@@ -143,7 +143,7 @@ operation<std::vector<outcome>> mock_producer::produce_batch(std::span<const rec
     std::vector<std::optional<outcome>> answers;
     std::size_t left;
   };
-  auto* state = new detail::operation_state<std::vector<outcome>>;
+  auto* state = detail::begun_operation<std::vector<outcome>>(state_->reporter.get());
   operation<std::vector<outcome>> made{*state};
   if (records.empty()) {
     state->result.emplace();
@@ -197,13 +197,13 @@ operation<close_report> mock_producer::close(std::chrono::milliseconds) {
   }
   state_->end_settlements();
   state_->tell_owed(held);
-  return finished(std::move(made));
+  return finished(*state_, std::move(made));
 }
 
 operation<bool> mock_producer::pause(std::string_view topic, partition_id partition,
                                      pause_mode mode) {
   std::unique_lock held{state_->lock};
-  if (!state_->known(partition)) return finished(false);
+  if (!state_->known(partition)) return finished(*state_, false);
   state_->partitions[{std::string{topic}, partition.value}].paused = true;
   if (mode == pause_mode::abort_buffered)
     for (const auto index :
@@ -213,18 +213,18 @@ operation<bool> mock_producer::pause(std::string_view topic, partition_id partit
         state_->end(index, client_errc::aborted);
     }
   state_->tell_owed(held);
-  return finished(true);
+  return finished(*state_, true);
 }
 
 operation<bool> mock_producer::resume(std::string_view topic, partition_id partition) {
   std::unique_lock held{state_->lock};
-  if (!state_->known(partition)) return finished(false);
+  if (!state_->known(partition)) return finished(*state_, false);
   const mock_state::place where{topic, partition.value};
   state_->partitions[where].paused = false;
   state_->tell(partition_change::resumed, where, {}, {});
   state_->go_on();
   state_->tell_owed(held);
-  return finished(true);
+  return finished(*state_, true);
 }
 
 operation<recovery_report> mock_producer::recover_for(std::string_view topic,
@@ -235,7 +235,7 @@ operation<recovery_report> mock_producer::recover_for(std::string_view topic,
   auto made = state_->recover({std::string{topic}, partition.value}, key, how, options);
   state_->go_on();
   state_->tell_owed(held);
-  return finished(std::move(made));
+  return finished(*state_, std::move(made));
 }
 
 operation<recovery_report> mock_producer::recover(std::string_view topic, partition_id partition,
@@ -252,10 +252,10 @@ operation<recovery_report> mock_producer::recover(std::string_view topic, partit
 operation<bool> mock_producer::halt_for(std::string_view topic, partition_id partition,
                                         const std::optional<std::string>& key) {
   std::unique_lock held{state_->lock};
-  if (!state_->known(partition)) return finished(false);
+  if (!state_->known(partition)) return finished(*state_, false);
   state_->halt({std::string{topic}, partition.value}, key, client_errc::halt_requested);
   state_->tell_owed(held);
-  return finished(true);
+  return finished(*state_, true);
 }
 
 operation<bool> mock_producer::halt(std::string_view topic, partition_id partition) {
@@ -271,9 +271,9 @@ operation<settlement> mock_producer::settle(ticket which) {
   const std::lock_guard held{state_->lock};
   const auto found = state_->doubts.find(which.value);
   if (found == state_->doubts.end())
-    return finished(settlement(undecidable{client_errc::ticket_unknown}));
-  if (found->second.verdict) return finished(*found->second.verdict);
-  auto* state = new detail::operation_state<settlement>;
+    return finished(*state_, settlement(undecidable{client_errc::ticket_unknown}));
+  if (found->second.verdict) return finished(*state_, *found->second.verdict);
+  auto* state = detail::begun_operation<settlement>(state_->reporter.get());
   operation<settlement> made{*state};
   state->retain();
   found->second.asked.push_back(state);
@@ -282,12 +282,12 @@ operation<settlement> mock_producer::settle(ticket which) {
 
 operation<producer_status> mock_producer::status() {
   const std::lock_guard held{state_->lock};
-  return finished(state_->status());
+  return finished(*state_, state_->status());
 }
 
 event_stream mock_producer::events(std::size_t capacity) {
   PARTITA_EXPECTS_OR_SAY(capacity > 0, "events() needs room for at least one event");
-  auto queue = std::make_shared<detail::event_queue>(capacity);
+  auto queue = std::make_shared<detail::event_queue>(capacity, state_->reporter.get());
   const std::lock_guard held{state_->lock};
   state_->streams.push_back(queue);
   return event_stream(new detail::event_reader{std::move(queue)});

@@ -8,6 +8,8 @@
 // Threads: any.
 #pragma once
 
+#include "api/begun_operation.hpp"
+#include "api/callback_reporter.hpp"
 #include "api/event_queue.hpp"
 
 #include <partita/failure_policy.hpp>
@@ -20,9 +22,11 @@
 #include <partita/status.hpp>
 #include <partita/testing/mock_producer.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -92,7 +96,7 @@ class mock_state {
 
   template <class Wanted>
   operation<tally> flush(Wanted&& wanted) {
-    auto* state = new detail::operation_state<tally>;
+    auto* state = detail::begun_operation<tally>(reporter.get());
     operation<tally> made{*state};
     std::unique_lock held{lock};
     state->retain();
@@ -119,7 +123,11 @@ class mock_state {
   std::map<std::uint64_t, doubt> doubts;  // by their tickets
   std::vector<std::shared_ptr<detail::event_queue>> streams;
   bool closed = false;
-  std::uint64_t callback_exceptions = 0;
+  std::atomic<std::uint64_t> callback_exceptions{0};
+  detail::reporter_owner reporter{[](void* state, std::exception_ptr) noexcept {
+                                    ++static_cast<mock_state*>(state)->callback_exceptions;
+                                  },
+                                  this};
 
   /// User code that is owed something.
   std::vector<std::function<void()>> owed;

@@ -1,5 +1,7 @@
 #include <partita/testing/mock_producer.hpp>
 
+#include "tests/builders/contract_guard.hpp"
+
 #include <gtest/gtest.h>
 
 #include <coroutine>
@@ -7,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace partita::testing {
@@ -378,6 +381,31 @@ TEST(MockProducer, ACallbackThatThrowsIsCounted) {
   producer.produce(to("b"), answers());
   EXPECT_EQ(answers.seen, "D");
   EXPECT_EQ(producer.status().get().callback_exceptions, 1U);
+}
+
+TEST(MockProducer, WhatProduceReturnsIsStartedOnce) {
+  const contract_guard guard;
+  mock_producer producer;
+  std::string said;
+  const auto twice = [](mock_producer& to_it, std::string& into) -> detached {
+    auto sends = to_it.produce(to("a"));
+    static_cast<void>(co_await std::move(sends));
+    try {
+      static_cast<void>(co_await std::move(sends));
+    } catch (const broken_contract& broken) {
+      into = broken.what();
+    }
+  };
+  twice(producer, said);
+  EXPECT_NE(said.find("started a second time"), std::string::npos);
+  EXPECT_EQ(producer.log("t", 0).size(), 1U);
+}
+
+TEST(MockProducer, ExceptionsOfThenAreCounted) {
+  mock_producer producer;
+  producer.flush().then([](const tally&) { throw std::runtime_error("dropped"); });
+  producer.pause("t", 0).then([](bool) { throw std::runtime_error("dropped"); });
+  EXPECT_EQ(producer.status().get().callback_exceptions, 2U);
 }
 
 TEST(MockProducer, ACoroutineMayBeDestroyedWhileItWaits) {

@@ -115,18 +115,22 @@ class mock_producer {
   }
   template <outcome_callback Callback>
   void produce(const record& record, Callback&& callback) {
+    detail::expect_not_empty(callback);
     take(record, {}, std::forward<Callback>(callback));
   }
   template <outcome_callback Callback>
   void produce(const record& record, const produce_options& options, Callback&& callback) {
+    detail::expect_not_empty(callback);
     take(record, options, std::forward<Callback>(callback));
   }
   template <outcome_callback Callback>
   admission try_produce(const record& record, Callback&& callback) {
+    detail::expect_not_empty(callback);
     return try_take(record, {}, std::forward<Callback>(callback));
   }
   template <outcome_callback Callback>
   admission try_produce(const record& record, const produce_options& options, Callback&& callback) {
+    detail::expect_not_empty(callback);
     return try_take(record, options, std::forward<Callback>(callback));
   }
   /// A record that waits for its answer ends not_written, code cancelled. Stop tokens do the same.
