@@ -146,9 +146,10 @@ std::unique_ptr<actors::record_router> producer_body::make_router(void* self,
 }
 
 producer_body::~producer_body() {
-  PARTITA_EXPECTS_OR_SAY(!runtime_->would_wait_for_itself(),
-                         "a producer was destroyed on its own lane (in a callback, or in a "
-                         "coroutine that continued there): destroy it on another thread");
+  PARTITA_EXPECTS_OR_SAY(
+      !runtime_->would_wait_for_itself() && !refusals_->tells_here(),
+      "a producer was destroyed on its own lane, or in a callback that it called "
+      "(or in a coroutine that continued there): destroy it on another thread");
   shut_gate();
   refusals_->leave_lane();
   runtime_->stop();

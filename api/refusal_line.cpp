@@ -6,26 +6,35 @@
 #include <utility>
 
 namespace partita::detail {
-namespace {
 
-/// This thread tells a refusal, of whichever producer: two that answer for each other are a circle
-/// too.
-thread_local bool telling = false;
+/// What this thread tells, the innermost first. A callback may destroy another producer, which
+/// tells what is left of its own.
+struct refusal_line::telling {
+  const refusal_line* by;
+  const telling* outer;
+};
+thread_local constinit const refusal_line::telling* refusal_line::innermost_ = nullptr;
 
-}  // namespace
+bool refusal_line::tells_here() const noexcept {
+  for (const telling* each = innermost_; each != nullptr; each = each->outer)
+    if (each->by == this) return true;
+  return false;
+}
 
 void refusal_line::tell_now(const refusal& what) noexcept {
   const actors::completion_entry entry{what.to.target, what.to.data, 0, 0, 0, 0};
   actors::completion_observer observer = shared_.observe();
   observer.total = nullptr;  // no route or partition had it
-  telling = true;
+  const telling now{this, innermost_};
+  innermost_ = &now;
   actors::complete_all({&entry, 1}, what.answer, observer);
-  telling = false;
+  innermost_ = now.outer;
 }
 
 void refusal_line::tell(failed answer, actors::completion_slot to) noexcept {
   refusal what{std::move(answer), to};
-  if (!telling) return tell_now(what);
+  // Of whichever producer: two that answer for each other are a circle too.
+  if (innermost_ == nullptr) return tell_now(what);
   actors::lane* wakes = nullptr;
   {
     const std::lock_guard lock(mutex_);

@@ -33,14 +33,19 @@ class refusal_line final : private actors::runnable {
   /// Before the lanes end: what comes from now on waits for finish().
   void leave_lane() noexcept;
   void finish() noexcept;
+  /// The calling thread is inside a callback that is told here.
+  [[nodiscard]] bool tells_here() const noexcept;
 
  private:
+  struct telling;
   struct refusal {
     failed answer;
     actors::completion_slot to;
   };
   actors::turn_result run(actors::lane& here, const actors::turn_limits& limits) noexcept override;
   void tell_now(const refusal& what) noexcept;
+
+  static thread_local constinit const telling* innermost_;
 
   actors::producer_shared& shared_;
   std::mutex mutex_;

@@ -4,12 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <future>
 #include <limits>
 #include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace partita::testing {
@@ -103,6 +106,95 @@ TEST(Refusal, ExceptionsAreCounted) {
   history story({});
   story.producer().produce(to("not a topic"), [](const outcome&) { throw 1; });
   EXPECT_EQ(wait_for(story.world(), story.producer().status()).callback_exceptions, 1U);
+}
+
+TEST(Refusal, ACallbackMayDestroyAnotherProducer) {
+  history story({});
+  history other({});
+  int told = 0;
+  std::function<void(const outcome&)> again = [&](const outcome&) {
+    if (++told == 1) other.producer().produce(to("not a topic"), again);
+  };
+  other.producer().produce(to("not a topic"), again);  // the second waits for its lane
+  story.producer().produce(to("not a topic"), [&](const outcome&) {
+    other.end_producer();
+    story.producer().produce(to("not a topic"), again);
+    EXPECT_EQ(told, 2) << "only that of the other one";
+  });
+  story.run_for(milliseconds(1));
+  EXPECT_EQ(told, 3);
+}
+
+/// Tries until it is taken, or until the producer is closed.
+struct stubborn {
+  producer& owner;
+  std::atomic<int> delivered{0};
+  std::atomic<int> closed{0};
+  std::atomic<int> full{0};
+  std::atomic<bool> gives_up{false};
+
+  void produce(std::string_view value) {
+    owner.produce(to(history::topic(), value), [this, value](const outcome& answer) {
+      if (answer) {
+        ++delivered;
+      } else if (answer.failure()->code == client_errc::buffer_full && !gives_up) {
+        ++full;
+        produce(value);
+      } else {
+        ++closed;
+      }
+    });
+  }
+  [[nodiscard]] int ended() const { return delivered + closed; }
+};
+
+producer_config narrow() {
+  producer_config config;
+  config.batch_size_bytes = 1000;
+  config.buffer_memory_bytes = 2000;
+  return config;
+}
+
+TEST(Refusal, WhoProducesAgainForLackOfRoomHoldsNothingUp) {
+  loopback_cluster brokers;
+  ASSERT_FALSE(brokers.listening());
+  producer_config config = narrow();
+  config.bootstrap_servers = brokers.bootstrap();
+  producer one(config);
+  stubborn all{one};
+  constexpr int records = 200;
+  for (int i = 0; i < records; ++i) all.produce("v");
+  while (all.ended() < records) static_cast<void>(one.flush().get());
+  EXPECT_EQ(all.delivered, records);
+  EXPECT_GT(all.full, 0);
+}
+
+// Nobody answers, so there is never room again.
+TEST(Refusal, WhoProducesAgainForLackOfRoomDoesNotKeepCloseFromEnding) {
+  producer_config config = narrow();
+  config.bootstrap_servers = "127.0.0.1:1";
+  std::optional<producer> one(std::in_place, config);
+  stubborn all{*one};
+  constexpr int records = 200;
+  for (int i = 0; i < records; ++i) all.produce("v");
+  while (all.full < 10 * records) std::this_thread::yield();
+  const close_report report = one->close(milliseconds(50)).get();
+  EXPECT_EQ(report.unsent.size(), report.answered.not_written);
+  one.reset();
+  EXPECT_EQ(all.closed, records);
+  EXPECT_EQ(all.delivered, 0);
+}
+
+TEST(Refusal, NorTheDestructor) {
+  producer_config config = narrow();
+  config.bootstrap_servers = "127.0.0.1:1";
+  std::optional<producer> one(std::in_place, config);
+  stubborn all{*one};
+  constexpr int records = 200;
+  for (int i = 0; i < records; ++i) all.produce("v");
+  while (all.full < 10 * records) std::this_thread::yield();
+  one.reset();
+  EXPECT_EQ(all.closed, records);
 }
 
 // Whether the topic is known already or not.
@@ -223,6 +315,18 @@ void wait_on_its_lane() {
 TEST(ProducerDeathTest, DestroyingAProducerOnItsOwnLaneSaysSo) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(destroy_on_its_lane(), "a producer was destroyed on its own lane");
+}
+
+void destroy_in_a_refusal() {
+  producer_config config;
+  config.bootstrap_servers = "127.0.0.1:1";
+  auto* one = new producer(config);
+  one->produce(to("not a topic"), [&](const outcome&) { delete one; });
+}
+
+TEST(ProducerDeathTest, DestroyingAProducerInsideARefusalSaysSo) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(destroy_in_a_refusal(), "a producer was destroyed on its own lane");
 }
 
 TEST(ProducerDeathTest, WaitingOnALaneSaysSo) {
