@@ -53,8 +53,9 @@ void fit_idempotence(producer_config& config, const config_report& report,
     because = "max.in.flight.requests.per.connection";
   if (because.empty()) return;
   config.enable_idempotence = false;
+  // Decision 5: there is no blind retry.
   notes.push_back("enable.idempotence is false, to fit " + std::string(because) +
-                  ": a retry may write a record twice");
+                  ": what is in doubt is not sent again, and ends as unknown");
 }
 
 /// A batch has to fit into a request and into the buffer.

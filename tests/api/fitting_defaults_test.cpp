@@ -87,6 +87,8 @@ TEST(FittingDefaults, IdempotenceThatNobodyAskedForGivesWay) {
     ASSERT_EQ(one.notes.size(), 1U) << key;
     EXPECT_NE(one.notes[0].find("enable.idempotence is false, to fit " + key), std::string::npos)
         << one.notes[0];
+    EXPECT_NE(one.notes[0].find("what is in doubt is not sent again"), std::string::npos)
+        << one.notes[0];
   }
 }
 
