@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t reasons_max = 20;
 
-/// Without the number of attempts: equal reasons are counted together.
+/// Without the number of attempts and sizes: equal reasons are counted together.
 std::string reason_of(const failed& failure) {
   std::string text = failure.code.message();
   if (failure.cause && failure.cause != failure.code) text += " (" + failure.cause.message() + ")";
@@ -23,6 +23,7 @@ std::string reason_of(const failed& failure) {
 
 std::string describe(const failed& failure) {
   std::string text = reason_of(failure);
+  if (!failure.detail.empty()) text += ": " + failure.detail;
   if (failure.attempts > 1) text += ", after " + std::to_string(failure.attempts) + " attempts";
   return text;
 }
@@ -75,7 +76,7 @@ void delivery_ledger::note_failure(const failed& failure) {
   if (known != reasons_.end())
     ++known->count;
   else if (reasons_.size() < reasons_max)
-    reasons_.push_back({std::move(text), unknown, 1});
+    reasons_.push_back({std::move(text), unknown, 1, failure.detail});
   else
     ++(unknown ? other_unknown_ : other_not_written_);
 }
@@ -88,8 +89,8 @@ tally delivery_ledger::counts() const {
 ledger_view delivery_ledger::view() const {
   std::lock_guard lock(mutex_);
   ledger_view seen{counts_, {}, reasons_, halted_, denied_, unreachable_};
-  if (other_not_written_ > 0) seen.reasons.push_back({"others", false, other_not_written_});
-  if (other_unknown_ > 0) seen.reasons.push_back({"others", true, other_unknown_});
+  if (other_not_written_ > 0) seen.reasons.push_back({"others", false, other_not_written_, {}});
+  if (other_unknown_ > 0) seen.reasons.push_back({"others", true, other_unknown_, {}});
   for (const topic_entry& topic : topics_)
     for (const auto& [index, counts] : topic.partitions) {
       seen.partitions.push_back(counts);

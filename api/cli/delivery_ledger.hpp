@@ -32,6 +32,7 @@ struct failure_reason {
   std::string text;
   bool unknown = false;  ///< fate
   std::uint64_t count = 0;
+  std::string first_detail{};  ///< of the first of them: sizes, or what the broker said
 };
 
 struct ledger_view {
@@ -80,7 +81,8 @@ class delivery_ledger {
   bool unreachable_ = false;
 };
 
-/// "MESSAGE_TOO_LARGE: ..., after 3 attempts (connection refused)"; for people.
+/// "MESSAGE_TOO_LARGE: ... (connection refused): the record takes ..., after 3 attempts"; for
+/// people.
 [[nodiscard]] std::string describe(const failed& failure);
 
 }  // namespace partita::cli

@@ -33,6 +33,17 @@ std::string partition_line(const partition_counts& at) {
   return line + "\n";
 }
 
+/// What a broker said is part of it: no control characters.
+std::string reason_line(const failure_reason& reason) {
+  std::string line = std::string("  ") + (reason.unknown ? "unknown: " : "not written: ") +
+                     reason.text + " (" + std::to_string(reason.count) + ")";
+  if (!reason.first_detail.empty())
+    line += (reason.count == 1 ? ": " : ", the first: ") + reason.first_detail;
+  for (char& each : line)
+    if (static_cast<unsigned char>(each) < 0x20 || each == 0x7f) each = '?';
+  return line + "\n";
+}
+
 }  // namespace
 
 std::string summary_text(const run_summary& summary, bool per_partition) {
@@ -44,9 +55,7 @@ std::string summary_text(const run_summary& summary, bool per_partition) {
   if (summary.bad_lines > 0)
     text += ", " + count_of(summary.bad_lines, "bad line", "bad lines") + " skipped";
   text += summary.interrupted ? " (interrupted)\n" : "\n";
-  for (const failure_reason& reason : summary.ledger.reasons)
-    text += std::string("  ") + (reason.unknown ? "unknown: " : "not written: ") + reason.text +
-            " (" + std::to_string(reason.count) + ")\n";
+  for (const failure_reason& reason : summary.ledger.reasons) text += reason_line(reason);
   if (per_partition)
     for (const partition_counts& each : summary.ledger.partitions) text += partition_line(each);
   return text;
@@ -84,10 +93,13 @@ std::string summary_json(const run_summary& summary) {
     json["partitions"].push_back(std::move(row));
   }
   json["reasons"] = ordered_json::array();
-  for (const failure_reason& each : summary.ledger.reasons)
-    json["reasons"].push_back({{"fate", each.unknown ? "unknown" : "not_written"},
-                               {"text", each.text},
-                               {"count", each.count}});
+  for (const failure_reason& each : summary.ledger.reasons) {
+    ordered_json& row = json["reasons"].emplace_back();
+    row["fate"] = each.unknown ? "unknown" : "not_written";
+    row["text"] = each.text;
+    row["count"] = each.count;
+    if (!each.first_detail.empty()) row["first_detail"] = each.first_detail;
+  }
   return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
