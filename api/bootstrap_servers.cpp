@@ -10,13 +10,19 @@ namespace {
 constexpr std::uint16_t default_port = 9092;
 constexpr std::size_t host_size_max = 255;
 
-/// Removes "PLAINTEXT://", which librdkafka accepts. False for any other scheme.
-bool strip_scheme(std::string_view& entry) {
+/// Removes "PLAINTEXT://", which librdkafka accepts. Says what is wrong with any other scheme.
+std::string strip_scheme(std::string_view& entry) {
   const auto end = entry.find("://");
-  if (end == std::string_view::npos) return true;
-  if (!equal_ignoring_case(entry.substr(0, end), "PLAINTEXT")) return false;
-  entry.remove_prefix(end + 3);
-  return true;
+  if (end == std::string_view::npos) return {};
+  const std::string_view scheme = entry.substr(0, end);
+  if (equal_ignoring_case(scheme, "PLAINTEXT")) {
+    entry.remove_prefix(end + 3);
+    return {};
+  }
+  for (const std::string_view secure : {"SSL", "SASL_PLAINTEXT", "SASL_SSL"})
+    if (equal_ignoring_case(scheme, secure))
+      return "TLS and SASL are not available in this version";
+  return "'" + shortened(scheme) + "://' is no scheme of a Kafka broker: leave it out";
 }
 
 /// Parts an entry into host and port; the port stays empty if there is none.
@@ -48,8 +54,8 @@ bool is_host(std::string_view host) {
 
 std::string parse_entry(std::string_view entry, bootstrap_server& server) {
   if (entry.empty()) return "an empty entry";
-  const std::string quoted = "'" + std::string(entry) + "'";
-  if (!strip_scheme(entry)) return quoted + ": TLS and SASL are not available in this version";
+  const std::string quoted = "'" + shortened(entry) + "'";
+  if (const std::string wrong = strip_scheme(entry); !wrong.empty()) return quoted + ": " + wrong;
   std::string_view host;
   std::string_view port;
   if (!split_port(entry, host, port)) return quoted + " is not host:port ([address]:port for IPv6)";
@@ -73,7 +79,7 @@ bootstrap_servers parse_bootstrap_servers(std::string_view text) {
     bootstrap_server server;
     if (std::string error = parse_entry(entry, server); !error.empty()) return {{}, error};
     const auto known = std::find(result.servers.begin(), result.servers.end(), server);
-    if (known != result.servers.end()) return {{}, "'" + std::string(entry) + "' appears twice"};
+    if (known != result.servers.end()) return {{}, "'" + shortened(entry) + "' appears twice"};
     result.servers.push_back(std::move(server));
   }
   return result;

@@ -1,6 +1,7 @@
 #include <partita/config.hpp>
 
 #include "api/config_keys.hpp"
+#include "api/config_text.hpp"
 #include "api/topic_name.hpp"
 #include "wire/compression.hpp"
 
@@ -102,11 +103,12 @@ std::string config_error::message() const {
   if (!*this) return {};
   std::string line = origin.empty() ? "" : origin + ": ";
   if (kind == client_errc::unknown_key) {
-    line += "unknown key '" + key + "'";
+    line += "unknown key '" + shortened(key) + "'";
     return nearest.empty() ? line : line + "; did you mean '" + nearest + "'?";
   }
   line += key;
-  if (!value.empty()) line += " = '" + value + "'";
+  const std::string shown = "'" + shortened(value) + "'";
+  if (!value.empty() && !reason.starts_with(shown)) line += " = " + shown;
   line += kind == client_errc::conflicting_values ? " conflicts: " : ": ";
   line += reason;
   if (!bounds.empty()) line += "; accepted: " + bounds;

@@ -97,6 +97,13 @@ std::optional<bool> parse_bool(std::string_view text) noexcept {
   return std::nullopt;
 }
 
+std::string shortened(std::string_view value) {
+  constexpr std::size_t shown_max = 100;
+  if (value.size() <= shown_max) return std::string(value);
+  return std::string(value.substr(0, shown_max)) + "... (" + std::to_string(value.size()) +
+         " bytes)";
+}
+
 std::size_t edit_distance(std::string_view left, std::string_view right) {
   // One row of the usual table, kept from row to row.
   std::vector<std::size_t> row(right.size() + 1);

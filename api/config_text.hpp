@@ -31,6 +31,9 @@ namespace partita {
 /// true, t, 1 and false, f, 0, whatever the case: what Java and librdkafka accept.
 [[nodiscard]] std::optional<bool> parse_bool(std::string_view text) noexcept;
 
+/// A value as a message shows it: the beginning of a long one, and its size.
+[[nodiscard]] std::string shortened(std::string_view value);
+
 /// Insertions, deletions and substitutions that turn one into the other.
 [[nodiscard]] std::size_t edit_distance(std::string_view left, std::string_view right);
 

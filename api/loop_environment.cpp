@@ -2,12 +2,11 @@
 // the library itself does not see the application's side of Asio.
 #include "actors/lane_driver_asio.hpp"
 #include "api/producer_environment.hpp"
+#include "api/wrong_config.hpp"
 
-#include <partita/error.hpp>
 #include <partita/producer.hpp>
 
 #include <memory>
-#include <system_error>
 
 namespace partita {
 
@@ -16,8 +15,7 @@ std::unique_ptr<producer> make_producer_on(boost::asio::io_context& loop,
 
 std::unique_ptr<producer> make_producer_on(boost::asio::io_context& loop,
                                            const producer_config& config) {
-  if (const config_error wrong = validate(config))
-    throw std::system_error(wrong.code(), wrong.message());
+  if (const config_error wrong = validate(config)) throw detail::wrong_config(wrong);
   detail::environment_choice on_loop;
   on_loop.options.lanes = 1;
   on_loop.options.drivers.push_back(actors::make_loop_driver(loop, detail::socket_options(config)));

@@ -6,9 +6,9 @@
 #include "api/operation_reply.hpp"
 #include "api/producer_body.hpp"
 #include "api/producer_environment.hpp"
+#include "api/wrong_config.hpp"
 
 #include <memory>
-#include <system_error>
 #include <type_traits>
 #include <utility>
 
@@ -48,8 +48,7 @@ operation<T> ask(detail::producer_body& body, std::string_view topic, partition_
 }
 
 const producer_config& checked(const producer_config& config) {
-  if (const config_error wrong = validate(config))
-    throw std::system_error(wrong.code(), wrong.message());
+  if (const config_error wrong = validate(config)) throw detail::wrong_config(wrong);
   return config;
 }
 

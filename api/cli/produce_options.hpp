@@ -18,6 +18,7 @@ enum class input_format : std::uint8_t { lines, jsonl };
 struct produce_options {
   connection_options connection;
   std::string topic;
+  bool topic_given = false;  ///< "" may have been
   std::string file;
   input_format format = input_format::lines;
   std::string record_delimiter = "\n";

@@ -56,6 +56,12 @@ run 1 'no command'
 run 1 'unknown option' produce --no-such-option
 run 1 'no topic' produce -b "$bootstrap"
 says err TOPIC 'no topic'
+run 1 'an empty topic' produce -b 127.0.0.1:1 -t ''
+says err 'the name of the topic is empty' 'an empty topic'
+run 1 'a bad topic' produce -b 127.0.0.1:1 -t 'a b'
+says err "-t = 'a b': not a topic's name" 'a bad topic'
+run 1 'a web address' produce -b http://127.0.0.1:1 -t one
+says err "-b: bootstrap.servers: 'http://127.0.0.1:1': 'http://' is no scheme" 'a web address'
 run 1 'no such file' produce -b "$bootstrap" -t one "$work/nothing"
 says err nothing 'no such file'
 

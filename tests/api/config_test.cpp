@@ -5,6 +5,9 @@
 #include "api/config_notices.hpp"
 #include "api/config_text.hpp"
 
+#include <partita/producer.hpp>
+#include <partita/properties.hpp>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,6 +18,7 @@
 #include <iterator>
 #include <set>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace partita {
@@ -68,6 +72,36 @@ TEST(ProducerConfig, HasTheDefaultsOfTheDocumentation) {
   EXPECT_EQ(config.partitioner, partitioner_kind::murmur2_random);
   EXPECT_EQ(config.state_horizon, 1h);
   EXPECT_EQ(config.lanes, 1);
+}
+
+TEST(ConfigError, SaysAValueOnce) {
+  producer_config config = good();
+  const config_error wrong = apply_property(config, "bootstrap.servers", "http://a:1", "-b");
+  EXPECT_EQ(
+      wrong.message(),
+      "-b: bootstrap.servers: 'http://a:1': 'http://' is no scheme of a Kafka broker: leave it "
+      "out; accepted: host:port, host:port, ...");
+}
+
+TEST(ConfigError, ShowsOfALongValueItsBeginning) {
+  producer_config config = good();
+  config.client_id = std::string(40'000, 'x');
+  const std::string message = validate(config).message();
+  EXPECT_LT(message.size(), 300U);
+  EXPECT_NE(message.find("client.id = 'xxx"), std::string::npos) << message;
+  EXPECT_NE(message.find("(40000 bytes)"), std::string::npos) << message;
+}
+
+TEST(ConfigError, IsWhatTheProducerThrowsAndNothingElse) {
+  producer_config config = good();
+  config.max_in_flight = 0;
+  try {
+    const producer never(config);
+    FAIL();
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.what(), validate(config).message());
+    EXPECT_EQ(error.code(), client_errc::invalid_value);
+  }
 }
 
 struct breach {
@@ -279,12 +313,15 @@ TEST(BootstrapServers, ReadsNamesAddressesAndPorts) {
 
 TEST(BootstrapServers, RefusesWhatIsNoList) {
   const std::pair<const char*, const char*> cases[] = {
-      {"", "required"},           {"  ", "required"},   {"a,,b", "an empty entry"},
-      {"a:1,", "an empty entry"}, {"a:1,a:1", "twice"}, {"a:9092,a", "twice"},
-      {"a:", "not host:port"},    {"a:65536", "65535"}, {"a:-1", "65535"},
-      {"a:x", "65535"},           {"::1:9092", "IPv6"}, {"[::1", "not host:port"},
-      {"[::1]9092", "host:port"}, {":9092", "host"},    {"SSL://a:1", "TLS"},
-      {"a b:1", "host"},          {"http://a:1", "TLS"}};
+      {"", "required"},           {"  ", "required"},
+      {"a,,b", "an empty entry"}, {"a:1,", "an empty entry"},
+      {"a:1,a:1", "twice"},       {"a:9092,a", "twice"},
+      {"a:", "not host:port"},    {"a:65536", "65535"},
+      {"a:-1", "65535"},          {"a:x", "65535"},
+      {"::1:9092", "IPv6"},       {"[::1", "not host:port"},
+      {"[::1]9092", "host:port"}, {":9092", "host"},
+      {"SSL://a:1", "TLS"},       {"a b:1", "host"},
+      {"sasl_ssl://a:1", "TLS"},  {"http://a:1", "'http://' is no scheme"}};
   for (const auto& [text, reason] : cases) {
     const auto list = parse_bootstrap_servers(text);
     EXPECT_NE(list.error.find(reason), std::string::npos) << text << ": " << list.error;
