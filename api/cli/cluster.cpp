@@ -21,7 +21,9 @@
 #include <cstdio>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,12 +53,22 @@ struct tell_arguments {
   std::vector<std::string> words;
 };
 
-constexpr number_range port_range{0, 65'535};
+constexpr int port_max = 65'535;
+constexpr number_range port_range{0, port_max};
+constexpr const char* no_control =
+    "no control of a cluster answers there: take what `partita cluster --control-port` printed";
 /// Longer than a broker takes that is there.
 constexpr std::chrono::seconds answer_limit{10};
 constexpr std::uint64_t most_of_an_int = std::numeric_limits<std::int32_t>::max();
 
 int ends_with(exit_code value) { return static_cast<int>(value); }
+
+int fail(exit_code value, const std::string& why) {
+  std::fprintf(stderr, "partita: %s\n", why.c_str());
+  return ends_with(value);
+}
+
+int refuse(const std::string& why) { return fail(exit_code::usage, why); }
 
 bool read_topic(const std::string& text, std::string& name, testing::topic_options& options) {
   const auto parts = CLI::detail::split(text, ':');
@@ -92,14 +104,14 @@ int open_stop_signals() {
   return signalfd(-1, &wanted, SFD_CLOEXEC);
 }
 
-bool create_topics(testing::cluster& cluster,
-                   const std::vector<std::pair<std::string, testing::topic_options>>& topics) {
+/// Empty: all were made.
+std::string create_topics(
+    testing::cluster& cluster,
+    const std::vector<std::pair<std::string, testing::topic_options>>& topics) {
   for (const auto& [name, options] : topics)
-    if (const auto code = cluster.create_topic(name, options); code != broker_errc::none) {
-      std::fprintf(stderr, "topic %s: %s\n", name.c_str(), make_error_code(code).message().c_str());
-      return false;
-    }
-  return true;
+    if (const auto code = cluster.create_topic(name, options); code != broker_errc::none)
+      return "topic " + name + ": " + make_error_code(code).message();
+  return {};
 }
 
 void announce(const testing::loopback_cluster& cluster, const control_channel& control) {
@@ -118,33 +130,30 @@ int serve(const serve_arguments& arguments) {
   options.seed = arguments.seed;
   options.auto_create_topics = arguments.auto_create;
   options.producer_expiration_check = std::chrono::milliseconds{arguments.expiration_check_ms};
-  if (!read_version(arguments.emulate, options.version)) {
-    std::fprintf(stderr, "--emulate %s: known are 2.4, 3.9, 4.2, 4.4 and 4.5\n",
-                 arguments.emulate.c_str());
-    return ends_with(exit_code::usage);
-  }
+  if (!read_version(arguments.emulate, options.version))
+    return refuse("--emulate " + arguments.emulate + ": known are 2.4, 3.9, 4.2, 4.4 and 4.5");
+  if (arguments.port + arguments.brokers - 1 > port_max && arguments.port != 0)
+    return refuse("--port " + std::to_string(arguments.port) + ": " +
+                  std::to_string(arguments.brokers) + " brokers take ports up to " +
+                  std::to_string(arguments.port + arguments.brokers - 1) + ", and the last is " +
+                  std::to_string(port_max));
   std::vector<std::pair<std::string, testing::topic_options>> topics;
   for (const auto& text : arguments.topics) {
     auto& [name, topic] = topics.emplace_back();
-    if (read_topic(text, name, topic)) continue;
-    std::fprintf(stderr, "%s is not NAME[:PARTITIONS[:REPLICATION]]\n", text.c_str());
-    return ends_with(exit_code::usage);
+    if (!read_topic(text, name, topic))
+      return refuse("--topic: '" + text + "' is not NAME[:PARTITIONS[:REPLICATION]]");
   }
   const int stop_signals = open_stop_signals();
   testing::loopback_cluster cluster{options, arguments.port};
-  if (const auto error = cluster.listening()) {
-    std::fprintf(stderr, "can not listen from port %u on: %s\n", unsigned{arguments.port},
-                 error.message().c_str());
-    return ends_with(exit_code::usage);
-  }
-  if (!create_topics(cluster, topics)) return ends_with(exit_code::usage);
+  if (const auto error = cluster.listening())
+    return refuse("can not listen from port " + std::to_string(arguments.port) +
+                  " on: " + error.message());
+  if (const std::string why = create_topics(cluster, topics); !why.empty()) return refuse(why);
   control_channel control{cluster};
   if (arguments.control_port >= 0)
-    if (const auto error = control.listen(static_cast<std::uint16_t>(arguments.control_port))) {
-      std::fprintf(stderr, "can not listen on control port %d: %s\n", arguments.control_port,
-                   error.message().c_str());
-      return ends_with(exit_code::usage);
-    }
+    if (const auto error = control.listen(static_cast<std::uint16_t>(arguments.control_port)))
+      return refuse("can not listen on control port " + std::to_string(arguments.control_port) +
+                    ": " + error.message());
   if (arguments.control_input) control.read_input();
   announce(cluster, control);
   // Who waits for these lines would wait for ever.
@@ -162,31 +171,34 @@ int tell(const tell_arguments& arguments) {
   } else {
     int broker = 0;
     nlohmann::json command{{"do", words[0]}};
-    if (words.size() > 2 || (words.size() == 2 && !CLI::detail::lexical_cast(words[1], broker))) {
-      std::fprintf(stderr, "a JSON object, or COMMAND [BROKER]\n");
-      return ends_with(exit_code::usage);
-    }
+    if (words.size() > 2 || (words.size() == 2 && !CLI::detail::lexical_cast(words[1], broker)))
+      return refuse("a command is one JSON object, or COMMAND [BROKER]");
     if (words.size() == 2) command["broker"] = broker;
     line = command.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
   std::string answer;
   if (const auto error = send_command(arguments.control, line, answer)) {
-    std::fprintf(stderr, "%s: %s\n", arguments.control.c_str(), error.message().c_str());
-    return ends_with(error == std::errc::invalid_argument ? exit_code::usage
-                                                          : exit_code::unreachable);
+    if (error == std::errc::invalid_argument)
+      return refuse("--control: '" + arguments.control +
+                    "' is not ADDRESS:PORT, as 127.0.0.1:29300");
+    if (error == std::errc::timed_out || error == std::errc::connection_reset)
+      return fail(exit_code::unreachable, arguments.control + ": " + no_control);
+    return fail(exit_code::unreachable, arguments.control + ": " + error.message());
   }
-  std::printf("%s\n", answer.c_str());
   const auto said = nlohmann::json::parse(answer, nullptr, false);
-  return ends_with(said.is_object() && said.value("ok", false) ? exit_code::ok : exit_code::usage);
+  if (!said.is_object() || !said.contains("ok"))
+    return fail(exit_code::unreachable, arguments.control + ": " + no_control);
+  std::printf("%s\n", answer.c_str());
+  return ends_with(said["ok"] == true ? exit_code::ok : exit_code::usage);
 }
 
-// Bytes that a terminal could not show, and the separators of the line, as \xNN.
-std::string printable(const std::optional<std::string>& text) {
-  if (!text) return "null";
+// Bytes that a terminal could not show, and separators, as \xNN; so `\N` can only mean null.
+std::string printable(const std::optional<std::string>& text, std::string_view separators = {}) {
+  if (!text) return "\\N";
   std::string shown;
   for (const char c : *text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f && c != '\\') {
+    if (byte >= 0x20 && byte != 0x7f && c != '\\' && separators.find(c) == separators.npos) {
       shown += c;
     } else {
       char escaped[5];
@@ -197,27 +209,39 @@ std::string printable(const std::optional<std::string>& text) {
   return shown;
 }
 
+std::string printable(const std::vector<owned_header>& headers) {
+  std::string shown;
+  for (const owned_header& each : headers)
+    shown +=
+        (shown.empty() ? "" : ",") + printable(each.key, ",=") + "=" + printable(each.value, ",=");
+  return shown;
+}
+
 void print(partition_id partition, const testing::log_record& record) {
-  std::printf("%d\t%lld\t%lld\t%d\t%d\t%s\t%s\n", partition.value,
+  std::printf("%d\t%lld\t%lld\t%d\t%d\t%s\t%s\t%lld\t%s\n", partition.value,
               static_cast<long long>(record.offset.value),
               static_cast<long long>(record.producer_id.value), int{record.producer_epoch.value},
-              record.sequence.value, printable(record.key).c_str(),
-              printable(record.value).c_str());
+              record.sequence.value, printable(record.key).c_str(), printable(record.value).c_str(),
+              static_cast<long long>(record.timestamp.time_since_epoch().count()),
+              printable(record.headers).c_str());
 }
 
 int show_log(const log_arguments& arguments) {
   testing::log_reader reader{arguments.bootstrap, answer_limit};
   std::vector<partition_id> partitions;
   const auto failed = [](const testing::read_end& end) {
-    std::fprintf(stderr, "partita: %s\n", end.text.c_str());
-    return ends_with(is_unreachable(end.error) ? exit_code::unreachable : exit_code::usage);
+    return fail(is_unreachable(end.error) ? exit_code::unreachable : exit_code::usage, end.text);
   };
-  if (arguments.partition >= 0) {
-    partitions.emplace_back(arguments.partition);
-  } else if (const auto end = reader.partitions(arguments.topic, partitions); !end.ok()) {
+  if (const auto end = reader.partitions(arguments.topic, partitions); !end.ok())
     return failed(end);
+  if (arguments.partition >= 0) {
+    const std::size_t count = partitions.size();
+    std::erase_if(partitions, [&](partition_id each) { return each.value != arguments.partition; });
+    if (partitions.empty())
+      return refuse("topic " + arguments.topic + " has no partition " +
+                    std::to_string(arguments.partition) + ", it has " + std::to_string(count));
   }
-  std::printf("partition\toffset\tproducer id\tepoch\tsequence\tkey\tvalue\n");
+  std::printf("partition\toffset\tproducer id\tepoch\tsequence\tkey\tvalue\ttimestamp\theaders\n");
   for (const auto partition : partitions) {
     const auto end = reader.read(arguments.topic, partition,
                                  [&](const auto& record) { print(partition, record); });

@@ -6,15 +6,20 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstddef>
 #include <vector>
 
 namespace partita::cli {
 namespace {
+
+constexpr int answer_seconds_max = 10;
+constexpr std::size_t answer_bytes_max = 1U << 20U;
 
 std::error_code last_error() { return {errno, std::generic_category()}; }
 
@@ -127,13 +132,20 @@ std::error_code send_command(const std::string& address, std::string_view line,
   if (::connect(socket, reinterpret_cast<sockaddr*>(&to), sizeof to) != 0) {
     failed = last_error();
   } else {
+    // Whatever else listens there may say nothing, or no line.
+    const timeval limit{answer_seconds_max, 0};
+    ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     write_all(socket, std::string{line} + "\n");
     answer.clear();
     for (char c = 0; !failed && c != '\n';) {
       const auto count = ::read(socket, &c, 1);
       if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) failed = std::make_error_code(std::errc::connection_reset);
-      if (count > 0 && c != '\n') answer += c;
+      if (count < 0 && errno == EAGAIN)
+        failed = std::make_error_code(std::errc::timed_out);
+      else if (count <= 0 || answer.size() > answer_bytes_max)
+        failed = std::make_error_code(std::errc::connection_reset);
+      else if (c != '\n')
+        answer += c;
     }
   }
   ::close(socket);

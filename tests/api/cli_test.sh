@@ -134,12 +134,21 @@ says err 'delivery.timeout.ms' 'conflict of two settings'
 printf 'k1:a\nk2:b\nnokey\n:empty\nlast:line' >"$work/in"
 run 0 lines produce -b "$bootstrap" -t one -K :
 says out '5 delivered, 0 not written, 0 unknown' lines
-equal keys "$(field one 6 | tr '\n' ,)" 'k1,k2,null,,last,'
+equal keys "$(field one 6 | tr '\n' ,)" 'k1,k2,\N,,last,'
 equal values "$(field one 7 | tr '\n' ,)" 'a,b,nokey,empty,line,'
 
 printf 'gone:\n' >"$work/in"
 run 0 tombstone produce -b "$bootstrap" -t one -K : -Z
-equal tombstone "$(field one 7 | tail -n 1)" null
+equal tombstone "$(field one 7 | tail -n 1)" '\N'
+printf 'null:null\n' >"$work/in"
+run 0 'the text null' produce -b "$bootstrap" -t one -K : -H 'a=1,2' -H b -H 'c=\N'
+equal 'the text null' "$(field one 6,7 | tail -n 1)" "$(printf 'null\tnull')"
+equal headers "$(field one 9 | tail -n 1)" 'a=1\x2c2,b=\N,c=\x5cN'
+field one 8 | tail -n 1 | grep -q '^1[0-9]\{12\}$' || bad 'a timestamp is no milliseconds'
+run 1 'a partition that is not there' cluster log -b "$bootstrap" -t one -p 77
+equal 'no header over nothing' "$(wc -c <"$work/out")" 0
+says err '^partita: topic one has no partition 77' 'a partition that is not there'
+
 
 printf 'a\tx;b\ty;' >"$work/in"
 run 0 delimiters produce -b "$bootstrap" -t one -K '\t' -D ';'
@@ -168,7 +177,15 @@ cat >"$work/in" <<'END'
 {"topic":"jsonl-good","key":"k","value":null,"headers":[["a","1"],["b",null]]}
 END
 run 0 jsonl produce -b "$bootstrap" --input jsonl
-equal jsonl "$(field jsonl-good 7 | tr '\n' ,)" 'v,\x00\x01,null,'
+equal jsonl "$(field jsonl-good 7 | tr '\n' ,)" 'v,\x00\x01,\N,'
+equal 'a timestamp' "$(field jsonl-good 8 | head -n 1)" 17640
+equal 'null headers' "$(field jsonl-good 9 | tail -n 1)" 'a=1,b=\N'
+
+head -c 1100000 /dev/zero | tr '\0' x >"$work/in"
+run 2 'a record that is too large' produce -b "$bootstrap" -t one --on-error skip
+says out ' takes 1100[0-9]* bytes; max.request.size is 1048576' 'a record that is too large'
+run 2 'a record that is too large, as JSON' produce -b "$bootstrap" -t one --on-error skip --json
+says out '"first_detail":"in a request .* takes 1100' 'a record that is too large, as JSON'
 
 printf '{"value":"first"}\n{"value":"second"}\n{"value":third}\n{"value":"fourth"}\n' >"$work/in"
 run 1 'bad line' produce -b "$bootstrap" -t jsonl-bad --input jsonl
@@ -314,6 +331,14 @@ run 1 'tell a negative id' cluster tell --control "${second#control=}" \
 run 0 'it is still there' cluster tell --control "${second#control=}" counters
 run 1 'tell an unknown broker' cluster tell --control "${second#control=}" pause 9
 run 6 'tell nobody' cluster tell --control 127.0.0.1:1 counters
+run 6 'tell a broker' cluster tell --control "${bootstrap%%,*}" counters
+says err '^partita: .*: no control of a cluster answers there' 'tell a broker'
+run 1 'tell no port' cluster tell --control foo counters
+says err "^partita: --control: 'foo' is not ADDRESS:PORT" 'tell no port'
+run 1 'more brokers than ports' cluster --port 65535 --brokers 3
+says err '^partita: --port 65535: 3 brokers take ports up to 65537' 'more brokers than ports'
+run 1 'no topic of a cluster' cluster --port 0 --topic :3
+says err '^partita: --topic' 'no topic of a cluster'
 echo refused >"$work/in"
 run 4 'refused by a fault' produce -b "${first#bootstrap.servers=}" -t told
 tell 0 '"faults_hit":1' '{"do":"counters"}'
