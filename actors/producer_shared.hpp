@@ -113,8 +113,9 @@ inline void producer_shared::note_slow_callback(duration took) noexcept {
   if (!slow_logged_ns.compare_exchange_strong(last, now_ns, std::memory_order_relaxed)) return;
   log(log_level::warning, [&] {
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(took).count();
-    return "callbacks took " + std::to_string(ms) +
-           " ms in a lane; nothing else of it runs meanwhile";
+    return "callbacks held a lane up for " + std::to_string(ms) +
+           " ms by the clock (they waited, worked, or got no processor); nothing else of it runs "
+           "meanwhile";
   });
 }
 
