@@ -83,6 +83,13 @@ class checker {
     add(kind, record.record.topic, place_of(record), where, record.order, what);
   }
 
+  // What it says is wrong already: it is not missed a second time.
+  void add_wrong(anomaly_kind kind, const produced_record& record, offset where,
+                 const std::string& what) {
+    add(kind, record, where, what);
+    told_wrong_.insert(&record);
+  }
+
   // I7, then what each answer claims.
   void check_answers(const produced_record& record) {
     if (record.answers.empty()) add(anomaly_kind::unanswered, record, {}, "no answer");
@@ -108,7 +115,7 @@ class checker {
           "answered for partition " + std::to_string(answer.partition.value));
     if (!answer.offset) {
       if (!written_.contains(key_of(record)))
-        add(anomaly_kind::lost_write, record, {}, "delivered, and nowhere in the log");
+        add_wrong(anomaly_kind::lost_write, record, {}, "delivered, and nowhere in the log");
       return;
     }
     if (!told_.insert({{record.record.topic, answer.partition.value}, answer.offset->value}).second)
@@ -127,13 +134,18 @@ class checker {
       if (at != log->log.end() && at->offset == *answer.offset) held = &*at;
     }
     if (held == nullptr) {
-      add(anomaly_kind::lost_write, record, *answer.offset, "delivered, and nothing is there");
+      add_wrong(anomaly_kind::lost_write, record, *answer.offset,
+                "delivered, and nothing is there");
       return;
     }
     const bool same = content_of(held->key, held->value, held->headers) == key_of(record).second &&
                       (!record.client_timestamp || options_.log_append_time ||
                        held->timestamp == record.record.timestamp);
-    if (!same) add(anomaly_kind::wrong_content, record, *answer.offset, "another record is there");
+    if (!same && written_.contains(key_of(record)))
+      add_wrong(anomaly_kind::wrong_content, record, *answer.offset, "another record is there");
+    else if (!same)
+      add_wrong(anomaly_kind::lost_write, record, *answer.offset,
+                "delivered, and another record is there");
     if (answer.timestamp && same && *answer.timestamp != held->timestamp)
       add(anomaly_kind::wrong_content, record, *answer.offset, "the log has another timestamp");
   }
@@ -153,7 +165,9 @@ class checker {
           continue;
         }
         const auto& answer = record->answers.front();
-        if (answer.is_delivered() && !out_of_sight(key.first, *answer.delivery())) ++least;
+        if (answer.is_delivered() && !told_wrong_.contains(record) &&
+            !out_of_sight(key.first, *answer.delivery()))
+          ++least;
         if (answer.is_delivered() || answer.failure()->fate == fate::unknown) ++most;
       }
       if (copies > most) {
@@ -247,6 +261,7 @@ class checker {
   const check_options& options_;
   std::map<content_key, std::vector<place>> written_;
   std::set<std::pair<std::pair<std::string, std::int32_t>, std::int64_t>> told_;
+  std::set<const produced_record*> told_wrong_;
   std::vector<anomaly> found_;
 };
 

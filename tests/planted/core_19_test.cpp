@@ -62,7 +62,7 @@ TEST_F(core_19, core_19_guard_switched_off_a) {
       EXPECT_EQ(s.letter("B"), "D");  // at A's place
       EXPECT_EQ(s.log(), "A");
       const std::set<anomaly_kind> found = found_in(s);
-      EXPECT_TRUE(found.contains(anomaly_kind::wrong_content));
+      EXPECT_TRUE(found.contains(anomaly_kind::lost_write));
       EXPECT_FALSE(found.contains(anomaly_kind::offset_twice));
     }
 }
