@@ -38,10 +38,9 @@ CLI::App* command_at(CLI::App& app) {
 
 }  // namespace
 
-std::string unknown_command(CLI::App& app, int argc, const char* const* argv) {
+std::string unknown_command(CLI::App& app, const std::vector<std::string>& words) {
   CLI::App* at = &app;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
+  for (const std::string& word : words) {
     const std::vector<std::string> known = commands_of(*at);
     if (known.empty() || word.starts_with('-')) return {};
     if (std::find(known.begin(), known.end(), word) != known.end()) {
@@ -56,15 +55,26 @@ std::string unknown_command(CLI::App& app, int argc, const char* const* argv) {
 }
 
 std::string explain(CLI::App& app, const CLI::ParseError& error) {
-  std::string text = error.what();
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) return text;
-  for (const std::string& word : app.remaining(true)) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) return error.what();
+  // The error itself has them the wrong way round.
+  const std::vector<std::string> surplus = app.remaining(true);
+  std::string text = surplus.size() == 1 ? "not expected: " : "not expected, in this order: ";
+  text += joined(surplus);
+  for (const std::string& word : surplus) {
     if (!word.starts_with("--")) continue;
     const std::string name = word.substr(0, word.find('='));
     const std::string nearest = nearest_word(name, options_of(*command_at(app)));
     if (!nearest.empty()) return text + "; the nearest is '" + nearest + "'";
   }
   return text;
+}
+
+std::vector<std::string> with_help_as_option(int argc, const char* const* argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.empty() || words.front() != "help") return words;
+  words.erase(words.begin());
+  words.emplace_back("--help");
+  return words;
 }
 
 std::string command_in_use(CLI::App& app) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -14,7 +15,10 @@ namespace partita::cli {
 
 /// Why the words in front of all options name no command; empty when they do, or when there are
 /// none.
-[[nodiscard]] std::string unknown_command(CLI::App& app, int argc, const char* const* argv);
+[[nodiscard]] std::string unknown_command(CLI::App& app, const std::vector<std::string>& words);
+
+/// What follows the program's name; `help produce` is `produce --help`.
+[[nodiscard]] std::vector<std::string> with_help_as_option(int argc, const char* const* argv);
 
 /// One line for people, with the nearest option where an unknown one is at fault.
 [[nodiscard]] std::string explain(CLI::App& app, const CLI::ParseError& error);

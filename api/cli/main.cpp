@@ -16,9 +16,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -50,7 +53,7 @@ int main(int argc, char** argv) {
   CLI::App app("Produces to Apache Kafka, and serves embedded brokers for tests", "partita");
   app.set_version_flag("--version", "partita " PARTITA_VERSION_STRING);
   app.require_subcommand(1);
-  app.footer("`partita COMMAND --help` has the options of a command.");
+  app.footer("`partita COMMAND --help`, or `partita help COMMAND`, has the options of a command.");
   try {
     partita::cli::add_produce_command(app, code);
     partita::cli::add_cluster_command(app, code);
@@ -58,9 +61,11 @@ int main(int argc, char** argv) {
     partita::cli::add_check_command(app, code);
     partita::cli::add_doctor_command(app, code);
     partita::cli::add_demo_command(app, code);
-    if (const std::string why = partita::cli::unknown_command(app, argc, argv); !why.empty())
+    std::vector<std::string> words = partita::cli::with_help_as_option(argc, argv);
+    if (const std::string why = partita::cli::unknown_command(app, words); !why.empty())
       return refuse_usage(app, why);
-    app.parse(argc, argv);
+    std::reverse(words.begin(), words.end());  // as the parser takes them
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     // Help and version end here too, with 0.
     if (error.get_exit_code() != 0) return refuse_usage(app, partita::cli::explain(app, error));

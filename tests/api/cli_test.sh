@@ -54,6 +54,14 @@ run 0 'help of produce' produce --help
 says out jsonl 'help of produce'
 run 1 'no command'
 run 1 'unknown option' produce --no-such-option
+run 0 'help as a word' help
+says out produce 'help as a word'
+run 0 'help of a command as a word' help cluster log
+says out partition 'help of a command as a word'
+run 1 'help of no command' help consume
+says err "no command 'consume'" 'help of no command'
+run 1 'surplus words' produce -b "$bootstrap" -t one "$work/nothing" two three
+says err 'two, three' 'surplus words: in their order'
 run 1 'no topic' produce -b "$bootstrap"
 says err TOPIC 'no topic'
 run 1 'an empty topic' produce -b 127.0.0.1:1 -t ''
