@@ -27,15 +27,15 @@ std::uint64_t per_second(const progress_view& view) noexcept {
   return view.answered.delivered * 1000 / static_cast<std::uint64_t>(view.elapsed.count());
 }
 
-std::uint64_t in_flight(const progress_view& view) noexcept {
+std::uint64_t unanswered(const progress_view& view) noexcept {
   const std::uint64_t answered = view.answered.total();
   return view.accepted > answered ? view.accepted - answered : 0;
 }
 
 std::string text_of(const progress_view& view) {
   std::string text = format_count(view.answered.delivered) + " delivered  " +
-                     format_count(per_second(view)) + "/s  " + format_count(in_flight(view)) +
-                     " in flight";
+                     format_count(per_second(view)) + "/s  " + format_count(unanswered(view)) +
+                     " unanswered";
   if (view.answered.not_written > 0)
     text += "  " + format_count(view.answered.not_written) + " not written";
   if (view.answered.unknown > 0) text += "  " + format_count(view.answered.unknown) + " unknown";

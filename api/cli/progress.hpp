@@ -27,7 +27,7 @@ struct progress_view {
   std::chrono::milliseconds elapsed{0};
 };
 
-/// "[#####-----]  52 %  1.5 M delivered  310 k/s  8192 in flight", at most `width` columns;
+/// "[#####-----]  52 %  1.5 M delivered  310 k/s  8192 unanswered", at most `width` columns;
 /// failures are named where there are any.
 [[nodiscard]] std::string format_bar(const progress_view& view, std::size_t width, bool color);
 /// The same as one plain line, without a bar.

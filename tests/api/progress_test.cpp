@@ -39,10 +39,10 @@ TEST(Progress, WritesCountsWithThreeDigits) {
   EXPECT_EQ(format_count(4'560'000'000), "4.56 G");
 }
 
-TEST(Progress, ShowsShareRateAndInFlight) {
-  EXPECT_EQ(format_line(half_way()), " 50 %  20 delivered  10/s  10 in flight");
+TEST(Progress, ShowsShareRateAndWhatIsUnanswered) {
+  EXPECT_EQ(format_line(half_way()), " 50 %  20 delivered  10/s  10 unanswered");
   EXPECT_EQ(format_bar(half_way(), 200, false),
-            "[############------------]  50 %  20 delivered  10/s  10 in flight");
+            "[############------------]  50 %  20 delivered  10/s  10 unanswered");
 }
 
 TEST(Progress, NamesFailuresOnlyWhereThereAreAny) {
@@ -68,7 +68,7 @@ TEST(Progress, UsesColorOnlyWhenAsked) {
 TEST(Progress, DoesWithoutABarWhenTheSizeIsUnknown) {
   progress_view view = half_way();
   view.bytes_total.reset();
-  EXPECT_EQ(format_bar(view, 200, false), "50B read  20 delivered  10/s  10 in flight");
+  EXPECT_EQ(format_bar(view, 200, false), "50B read  20 delivered  10/s  10 unanswered");
 }
 
 TEST(Progress, SurvivesAGrownFileAndNoTime) {
