@@ -9,7 +9,9 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace partita::cli {
@@ -28,37 +30,82 @@ class doctor_report {
   explicit doctor_report(bool json) : json_(json) {}
 
   bool add(const step_verdict& told) {
-    if (json_) {
-      nlohmann::ordered_json line{{"step", told.step}, {"ok", told.good}, {"saw", told.saw}};
-      if (!told.good) line["hint"] = told.hint;
-      std::printf(
-          "%s\n",
-          line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
-    } else {
-      std::printf("%-8s%-15s%s\n", told.good ? "ok" : "FAILED", told.step.c_str(),
-                  told.saw.c_str());
-      if (!told.good) std::printf("        hint: %s\n", told.hint.c_str());
-    }
-    std::fflush(stdout);
+    print(told, "FAILED");
     if (!told.good && code_ == exit_code::ok) code_ = told.code;
     return told.good;
+  }
+  /// What failed there keeps nothing from being produced.
+  void add_beside_the_point(const std::vector<step_verdict>& told) {
+    for (const step_verdict& each : told) print(each, "warning");
   }
   [[nodiscard]] exit_code code() const noexcept { return code_; }
 
  private:
+  void print(const step_verdict& told, const char* when_bad) {
+    if (json_) {
+      nlohmann::ordered_json line{{"step", told.step}, {"ok", told.good}, {"saw", told.saw}};
+      if (!told.good) line["hint"] = told.hint;
+      if (!told.good) line["warning"] = when_bad[0] == 'w';
+      std::printf(
+          "%s\n",
+          line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+    } else {
+      std::printf("%-8s%-15s%s\n", told.good ? "ok" : when_bad, told.step.c_str(),
+                  told.saw.c_str());
+      if (!told.good) std::printf("        hint: %s\n", told.hint.c_str());
+    }
+    std::fflush(stdout);
+  }
+
   const bool json_;
   exit_code code_ = exit_code::ok;
 };
 
-/// True: this server has told about the topic.
-bool examine_server(const broker_address& at, const doctor_options& options, doctor_report& report,
-                    testing::topic_description& found) {
+struct server_finding {
+  std::vector<step_verdict> steps;
+  bool answers = false;                             ///< as a Kafka broker
+  std::optional<testing::topic_description> topic;  ///< what it has told
+};
+
+server_finding examine_server(const broker_address& at, const doctor_options& options) {
   const std::chrono::milliseconds limit(options.limit_ms);
-  if (!report.add(look_up_name(at)) || !report.add(open_connection(at, limit))) return false;
-  bool good = true;
-  for (const step_verdict& each : ask_about_topic(at, options.topic, limit, found))
-    good = report.add(each) && good;
-  return good;
+  server_finding found;
+  found.steps.push_back(look_up_name(at));
+  if (!found.steps.back().good) return found;
+  found.steps.push_back(open_connection(at, limit));
+  if (!found.steps.back().good) return found;
+  testing::topic_description topic;
+  const std::vector<step_verdict> told = ask_about_topic(at, options.topic, limit, topic);
+  found.answers = told.front().good;
+  if (told.back().good) found.topic = std::move(topic);
+  found.steps.insert(found.steps.end(), told.begin(), told.end());
+  return found;
+}
+
+/// A server that does not answer is beside the point where another does: which it is shows late.
+std::optional<testing::topic_description> examine_servers(const std::string& servers,
+                                                          const doctor_options& options,
+                                                          doctor_report& report) {
+  std::optional<testing::topic_description> topic;
+  std::vector<step_verdict> unanswered;
+  bool any_answers = false;
+  for (const broker_address& each : split_addresses(servers)) {
+    server_finding found = examine_server(each, options);
+    if (!found.answers) {
+      unanswered.insert(unanswered.end(), found.steps.begin(), found.steps.end());
+      continue;
+    }
+    any_answers = true;
+    report.add_beside_the_point(std::exchange(unanswered, {}));
+    for (const step_verdict& step : found.steps) report.add(step);
+    if (!topic) topic = std::move(found.topic);
+  }
+  if (any_answers) {
+    report.add_beside_the_point(unanswered);
+  } else {
+    for (const step_verdict& step : unanswered) report.add(step);
+  }
+  return topic;
 }
 
 exit_code examine(const doctor_options& options) {
@@ -71,18 +118,11 @@ exit_code examine(const doctor_options& options) {
     return report.code();
   }
   report.add({"configuration", true, config.bootstrap_servers, {}, exit_code::ok});
-  testing::topic_description found;
-  bool told = false;
-  for (const broker_address& each : split_addresses(config.bootstrap_servers)) {
-    testing::topic_description here;
-    if (!examine_server(each, options, report, here)) continue;
-    if (!told) found = std::move(here);
-    told = true;
-  }
-  if (!told) return report.code();
+  const auto found = examine_servers(config.bootstrap_servers, options, report);
+  if (!found) return report.code();
   const std::chrono::milliseconds limit(options.limit_ms);
-  if (report.add(reach_leaders(found, options.topic, limit)))
-    report.add(judge_write_right(found, options.topic));
+  if (report.add(reach_leaders(*found, options.topic, limit)))
+    report.add(judge_write_right(*found, options.topic));
   return report.code();
 }
 
@@ -100,7 +140,7 @@ void add_doctor_command(CLI::App& app, int& exit_code) {
   command->footer(
       R"(Looks at the configuration; then for each server of -b at the name, the connection, the
 protocol and the topic; then at the leaders of the topic and at the right to write it. Nothing is
-written.
+written. Of several servers one has to answer: another that does not is a warning.
 
 Exit code, of the first step that failed
   1 configuration, topic   5 not authorised   6 name, connection, protocol, leaders

@@ -200,7 +200,16 @@ cli_06_doctor() {
   listener silent
   verdict 6 'a broker that hangs' protocol 'no progress' -b "127.0.0.1:$port" -t t --timeout 500
   verdict 6 'name unknown' name no-such-host -b no-such-host.invalid:9092 -t t
-  verdict 6 'the second server' connection 'Connection refused' -b "$bootstrap,127.0.0.1:1" -t t
+  for servers in "$bootstrap,127.0.0.1:1" "127.0.0.1:1,$bootstrap"; do
+    run 0 'one of several servers' doctor -b "$servers" -t t
+    says out '^warning connection .*Connection refused' 'one of several servers'
+    says out '^ok      write right' 'one of several servers'
+    equal 'one of several servers: failed' "$(grep -c FAILED "$work/out")" 0
+    run 1 'one of several servers, topic missing' doctor -b "$servers" -t missing
+    run 0 'one of several servers, as JSON' doctor -b "$servers" -t t --json
+    says out '"step":"connection","ok":false,.*"warning":true' 'one of several servers, as JSON'
+  done
+  verdict 6 'all of several servers' connection 'Connection refused' -b 127.0.0.1:1,127.0.0.1:2 -t t
   verdict 1 'wrong password' configuration sasl.password -b "$bootstrap" -t t \
     -X sasl.password=planted-secret
   ! grep -q planted-secret "$work/out" "$work/err" || bad 'wrong password: told'
