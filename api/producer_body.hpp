@@ -109,7 +109,7 @@ class producer_body {
   void give_back_room(std::uint64_t bytes) noexcept { shared_.room.give_back(bytes); }
   /// No route or partition has it, and none will.
   void answer_at_once(const record& what, actors::completion_slot slot, client_errc code,
-                      std::error_code cause = {});
+                      std::error_code cause = {}, std::string_view detail = {});
   /// A record that waited for room when the producer was closed. `close()` hands it back.
   void refuse_closed(const record& what, actors::completion_slot slot, owned_record copy);
   /// It fails before it is buffered, and takes its turn in its partition, so that the failure

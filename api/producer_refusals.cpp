@@ -55,14 +55,15 @@ std::string producer_body::detail_of(const record& what, client_errc code) const
 }
 
 void producer_body::answer_at_once(const record& what, actors::completion_slot slot,
-                                   client_errc code, std::error_code cause) {
+                                   client_errc code, std::error_code cause,
+                                   std::string_view detail) {
   refusals_->tell({.fate = fate::not_written,
                    .code = code,
                    .cause = cause,
                    .ended_by = actors::limit_of(code),
                    .topic = std::string(what.topic),
                    .partition = what.partition.value_or(partition_id()),
-                   .detail = detail_of(what, code)},
+                   .detail = detail.empty() ? detail_of(what, code) : std::string(detail)},
                   slot);
 }
 

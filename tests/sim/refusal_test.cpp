@@ -236,6 +236,22 @@ TEST(Refusal, OfARecordThatIsTooLargeForTheMemoryNamesThat) {
       << told->failure()->detail;
 }
 
+TEST(Refusal, OfABatchThatCanNeverFitNamesSizeAndLimit) {
+  history_options options;
+  options.config.batch_size_bytes = 1000;
+  options.config.buffer_memory_bytes = 1500;
+  history story(options);
+  const std::string value(800, 'v');
+  const std::vector<record> both(2, to(history::topic(), value));
+  const auto told = wait_for(story.world(), story.producer().produce_batch(both));
+  ASSERT_EQ(told.size(), 2U);
+  for (const outcome& each : told) {
+    EXPECT_EQ(each.failure()->code, client_errc::buffer_full);
+    EXPECT_NE(each.failure()->detail.find("buffer.memory is 1500"), std::string::npos)
+        << each.failure()->detail;
+  }
+}
+
 TEST(Refusal, TheHandlerSeesNoValueOfARecordThatIsTooLarge) {
   history_options options;
   std::optional<bool> has_value;
