@@ -73,6 +73,7 @@ void put(ordered_json& json, const failed& failure) {
   json["cause"] = code_or_null(failure.cause);
   json["limit"] = limit_or_null(failure.ended_by);
   json["attempts"] = failure.attempts;
+  if (!failure.detail.empty()) json["detail"] = failure.detail;
 }
 
 ordered_json row_of(const partition_status& at) {

@@ -50,6 +50,11 @@ TEST(DriveEvent, TellsAFailure) {
             R"("partition":1,"code":"delivery_timeout","cause":"REQUEST_TIMED_OUT",)"
             R"("limit":"delivery_timeout","attempts":3})"
             "\n");
+  failed large = failure_of(fate::not_written, make_error_code(client_errc::record_too_large));
+  large.detail = "the record takes 5 bytes of memory; buffer.memory is 4";
+  EXPECT_NE(outcome_event(1ms, "A", large, false)
+                .find(R"("attempts":0,"detail":"the record takes 5 bytes of memory; )"),
+            std::string::npos);
   const failed early{fate::not_written, make_error_code(client_errc::buffer_full)};
   EXPECT_EQ(outcome_event(1ms, "A", early, false),
             R"({"event":"outcome","name":"A","t_ms":1.0,"outcome":"not_written","topic":"",)"
