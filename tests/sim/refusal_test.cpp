@@ -125,23 +125,24 @@ TEST(Refusal, ACallbackMayDestroyAnotherProducer) {
   EXPECT_EQ(told, 3);
 }
 
-/// Tries until it is taken, or until the producer is closed.
+/// Tries until it is taken; heeds that the producer is closed, or does not until it gives up.
 struct stubborn {
   producer& owner;
   std::atomic<int> delivered{0};
   std::atomic<int> closed{0};
   std::atomic<int> full{0};
+  std::atomic<bool> heeds_closing{true};
   std::atomic<bool> gives_up{false};
 
   void produce(std::string_view value) {
     owner.produce(to(history::topic(), value), [this, value](const outcome& answer) {
       if (answer) {
         ++delivered;
-      } else if (answer.failure()->code == client_errc::buffer_full && !gives_up) {
+      } else if (gives_up || (heeds_closing && answer.failure()->code == client_errc::closed)) {
+        ++closed;
+      } else {
         ++full;
         produce(value);
-      } else {
-        ++closed;
       }
     });
   }
@@ -185,7 +186,25 @@ TEST(Refusal, WhoProducesAgainForLackOfRoomDoesNotKeepCloseFromEnding) {
   EXPECT_EQ(all.delivered, 0);
 }
 
-TEST(Refusal, NorTheDestructor) {
+// What is told `closed` is produced again: close() ends all the same. (The destructor would not.)
+TEST(Refusal, WhoProducesAgainForEverDoesNotKeepCloseFromEnding) {
+  producer_config config = narrow();
+  config.bootstrap_servers = "127.0.0.1:1";
+  std::optional<producer> one(std::in_place, config);
+  stubborn all{*one};
+  all.heeds_closing = false;
+  constexpr int records = 200;
+  for (int i = 0; i < records; ++i) all.produce("v");
+  while (all.full < 10 * records) std::this_thread::yield();
+  static_cast<void>(one->close(milliseconds(50)).get());
+  const int before = all.full;
+  while (all.full < before + 10 * records) std::this_thread::yield();
+  all.gives_up = true;
+  one.reset();
+  EXPECT_EQ(all.closed, records);
+}
+
+TEST(Refusal, WhoProducesAgainForLackOfRoomDoesNotKeepTheDestructorFromEnding) {
   producer_config config = narrow();
   config.bootstrap_servers = "127.0.0.1:1";
   std::optional<producer> one(std::in_place, config);
