@@ -77,7 +77,12 @@ void add_bootstrap_option(CLI::App& command, std::string& into) {
                   "HOST:PORT of any broker, several with commas; an IPv6 address in brackets, "
                   "[::1]:9092")
       ->envname("KAFKA_BOOTSTRAP_SERVERS")
-      ->required();
+      ->required()
+      ->check([](const std::string& servers) {
+        producer_config asks;
+        asks.bootstrap_servers = servers;
+        return validate(asks).message();
+      });
 }
 
 void add_setting_option(CLI::App& command, connection_options& into, const std::string& names,

@@ -70,6 +70,8 @@ run 1 'a bad topic' produce -b 127.0.0.1:1 -t 'a b'
 says err "-t = 'a b': not a topic's name" 'a bad topic'
 run 1 'a web address' produce -b http://127.0.0.1:1 -t one
 says err "-b: bootstrap.servers: 'http://127.0.0.1:1': 'http://' is no scheme" 'a web address'
+run 1 'a web address, to be read from' cluster log -b http://127.0.0.1:1 -t one
+says err "'http://' is no scheme" 'a web address, to be read from'
 run 1 'no such file' produce -b "$bootstrap" -t one "$work/nothing"
 says err nothing 'no such file'
 
