@@ -64,6 +64,7 @@ void batch::reset() {
   acknowledged_offset.reset();
   log_append_time_ms = -1;
   footing = 0;
+  repeated = false;
   sent_to = {};
   sent_in = {};
   submission = 0;

@@ -183,6 +183,7 @@ class batch final : public command {
   std::optional<offset> acknowledged_offset;
   std::int64_t log_append_time_ms = -1;
   std::uint32_t footing = 0;     ///< the partition's, when the last attempt began
+  bool repeated = false;         ///< the last attempt was not the first under its numbers
   broker_id sent_to;             ///< who led then
   leader_epoch sent_in;          ///< and by which election
   bool forgotten = false;        ///< a broker may have forgotten it: no further attempt as it is

@@ -200,6 +200,8 @@ int partition_core::window(instant now) const noexcept {
   if (planted(mutant::window_ignores_footing) || planted(mutant::success_is_inferred))
     return settings_.max_in_flight;
   if (!settings_.idempotent || !established_ || now - last_success_ >= established_for) return 1;
+  // While a batch is tried again, too: a broker that has forgotten refuses nothing behind it.
+  if (!unfinished_.empty() && unfinished_.front()->repeated) return 1;
   return settings_.max_in_flight;
 }
 
@@ -288,6 +290,7 @@ batch* partition_core::next_to_send(std::uint64_t connection, instant now, bool 
   }
   batch* next = first_awaiting_retry();
   if (planted(mutant::younger_before_retry) && next && now < next->retry_at) next = nullptr;
+  const bool repeated = next != nullptr;
   if (next == nullptr) {
     next = open_.pop_front();
     next->renewed = false;
@@ -303,6 +306,7 @@ batch* partition_core::next_to_send(std::uint64_t connection, instant now, bool 
   PARTITA_VISIT(core_event::send, state());
   next->enter(batch_state::in_flight);
   next->footing = footing_;
+  next->repeated = repeated;
   next->faults.clear();
   next->broker_text.clear();
   next->sent_to = leader_;

@@ -201,6 +201,24 @@ TEST(PartitionCore, RetriesTheOldestBatchFirstAndAlone) {
   EXPECT_EQ(b.status().epoch_bumps, 0U);
 }
 
+// A broker that has forgotten takes the younger one, and then refuses the older one for ever.
+TEST(PartitionCore, NothingNewJoinsARetryInFlight) {
+  partition_bench b(quick());
+  b.started().establish();
+  b.produce(2);
+  batch* sent = b.send();
+  b.answer(sent, broker_errc::throttling_quota_exceeded);
+  b.produce(2);
+  b.advance(1s);
+
+  EXPECT_EQ(b.send(), sent);
+  EXPECT_EQ(b.send(), nullptr);
+  b.deliver(sent, 1);
+
+  b.deliver(b.send(), 3);
+  EXPECT_EQ(b.told(4), "delivered@4");
+}
+
 TEST(PartitionCore, ARetryHasTheSameBytesAndTheSameTuple) {
   partition_bench b(quick());
   b.started();
