@@ -21,6 +21,7 @@ struct doubt_notes {
   instant patience{};         ///< until when a retry waits for a look that is not a must
   broker_id asked;            ///< the leader of the last attempt
   broker_id doubted_at;       ///< the leader that may have written it, if one surely got it
+  leader_epoch doubted_in;    ///< the oldest in which it may have been written
   bool looked = false;        ///< since the last attempt
   bool latecomer = false;     ///< an attempt got no answer: a broker may execute it at any time
   bool kept = false;          ///< its tickets are in the settlement book

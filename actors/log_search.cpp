@@ -119,6 +119,8 @@ bool log_search::take(const wire::batch_header& header) {
   if (header.base_offset < 0 || header.last_offset_delta < 0 ||
       header.last_offset() < header.base_offset)
     return false;
+  if (question_.epoch.known() && header.partition_leader_epoch == question_.epoch.value)
+    saw_epoch_ = true;
   if (header.last_offset() < next_) return true;  // before the question
   if (question_.fence) {
     const log_fence& fence = *question_.fence;
@@ -182,7 +184,7 @@ search_step log_search::refused(broker_errc code) {
 }
 
 log_findings log_search::abandoned(search_end end, std::error_code reason, std::error_code cause) {
-  return {question_.token, end, found_, reason, cause};
+  return {question_.token, end, found_, reason, cause, saw_epoch_};
 }
 
 }  // namespace partita::actors

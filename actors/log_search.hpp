@@ -3,7 +3,8 @@
 // Only headers are read: they carry the (producer id, epoch, sequence) that tells a batch. A fence
 // is a batch of a newer epoch that was acknowledged: from its append on, what is older is in the
 // log before it or nowhere (kafka-semantics 4.1). Without a fence the log is read to the end it had
-// when the search began; what is not there may still come, and who asked has to know better.
+// when the search began; what is not there may still come, or lie in the tail of a former leader
+// that leads again, and who asked has to know better.
 //
 // Invariants
 // 1. "Absent" is said only after every batch from the first possible offset up to the fence, or to
@@ -69,6 +70,9 @@ struct log_findings {
   std::vector<std::optional<found_batch>> found;  ///< one per target; true whatever the end
   std::error_code reason;                         ///< of an end that decides nothing
   std::error_code cause;                          ///< what the broker said, if it said so
+  /// A batch of the epoch of the leader that was asked was seen, so it is committed: no former
+  /// leader can lead again with a tail of its own.
+  bool saw_epoch = false;
 };
 
 /// ListOffsets. `log_end`: the end of the leader's own log, beyond the high watermark too.
@@ -136,6 +140,7 @@ class log_search {
   bool fence_missing_ = false;  // something else lies in its place
   bool saw_own_time_ = false;   // a batch whose records keep their timestamps
   bool saw_append_time_ = false;
+  bool saw_epoch_ = false;  // a batch of the leader's own epoch
 };
 
 }  // namespace partita::actors

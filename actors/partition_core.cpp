@@ -312,6 +312,7 @@ batch* partition_core::next_to_send(std::uint64_t connection, instant now, bool 
   next->sent_to = leader_;
   next->sent_in = leader_epoch_;
   next->doubt.asked = leader_;
+  if (!next->attempts.doubted()) next->doubt.doubted_in = leader_epoch_;
   // What was looked for before it was sent again says nothing about what comes of this attempt.
   if (!look_.for_tickets) look_.running = false;
   next->attempts.begun();

@@ -210,7 +210,8 @@ class partition_core {
   void take_batch_findings(const log_findings& findings, instant now);
   void take_ticket_findings(const log_findings& findings, instant now);
   void found_in_log(batch& sent, const found_batch& where);
-  void not_in_log(batch& sent, instant now);
+  void not_in_log(batch& sent, bool proves, instant now);
+  [[nodiscard]] bool absence_proves(leader_epoch doubted_in, const log_findings& findings) const;
   void log_did_not_tell(batch& sent, std::error_code reason);
   [[nodiscard]] batch* awaiting_with(const wire::batch_stamp& stamp) const noexcept;
   void keep_tickets(batch& told);

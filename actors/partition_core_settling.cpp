@@ -184,7 +184,7 @@ void partition_core::take_batch_findings(const log_findings& findings, instant n
     if (sent == nullptr || findings.found[i]) continue;
     switch (findings.end) {
       case search_end::decided:
-        not_in_log(*sent, now);
+        not_in_log(*sent, absence_proves(sent->doubt.doubted_in, findings), now);
         break;
       case search_end::undecidable:
         log_did_not_tell(*sent, findings.reason);
@@ -209,11 +209,17 @@ void partition_core::found_in_log(batch& sent, const found_batch& where) {
   note_delivery(sent);
 }
 
+/// What a leader's log does not hold may lie in the tail of a former one, which can lead again with
+/// it as long as its followers have committed nothing of a younger epoch.
+bool partition_core::absence_proves(leader_epoch doubted_in, const log_findings& findings) const {
+  return findings.saw_epoch || doubted_in == look_.asked.epoch;
+}
+
 /// Absent from a leader's whole log. That proves something only if nothing can still be executed.
-void partition_core::not_in_log(batch& sent, instant now) {
+void partition_core::not_in_log(batch& sent, bool proves, instant now) {
   doubt_notes& doubt = sent.doubt;
   doubt.looked = true;
-  if (doubt.latecomer) {
+  if (doubt.latecomer || !proves) {
     // The same bytes and tuple once more (L2): a latecomer would be recognised, or refused. In its
     // own time: what was refused is looked for after each attempt, so a retry at once would have no
     // backoff at all (L8).
@@ -255,6 +261,7 @@ void partition_core::keep_tickets(batch& told) {
   if (unknown_batch* known = tickets_of(told)) {
     known->live = live;
     known->latecomer = latecomer;
+    known->doubted_in = told.doubt.doubted_in;
     return;
   }
   unknown_batch kept;
@@ -267,6 +274,7 @@ void partition_core::keep_tickets(batch& told) {
     kept.timestamp_deltas_ms.push_back(each.timestamp_delta_ms);
   kept.live = live;
   kept.latecomer = latecomer;
+  kept.doubted_in = told.doubt.doubted_in;
   kept.halted_by_it = !live && something_is_halted();
   kept.look_pause = first_pause;
   kept.look_at = now_ + first_pause;
@@ -370,11 +378,12 @@ void partition_core::take_ticket_findings(const log_findings& findings, instant 
     if (asked == look_.asked.targets.end() || each.verdict.state != ticket_state::open) continue;
     const auto& found =
         findings.found[static_cast<std::size_t>(asked - look_.asked.targets.begin())];
+    const bool absent = fenced || (!each.latecomer && absence_proves(each.doubted_in, findings));
     if (found) {
       book_.decide(each, {ticket_state::delivered, found->base_offset, found->log_append_time_ms});
     } else if (findings.end == search_end::undecidable) {
       book_.decide(each, {ticket_state::undecidable, {}, -1, findings.reason, findings.cause});
-    } else if (findings.end == search_end::decided && (fenced || !each.latecomer)) {
+    } else if (findings.end == search_end::decided && absent) {
       book_.decide(each, {ticket_state::never_written});
     } else if (findings.end == search_end::decided && !each.fenceable) {
       book_.decide(each, {ticket_state::undecidable, {}, -1, client_errc::not_fenced, {}});

@@ -56,6 +56,7 @@ struct unknown_batch {
   std::vector<std::int32_t> timestamp_deltas_ms;  ///< one per ticket
   bool live = false;          ///< only some of its records were told; it is still being sent
   bool latecomer = false;     ///< an attempt got no answer: a broker may still execute it
+  leader_epoch doubted_in;    ///< the oldest in which it may have been written
   bool halted_by_it = false;  ///< settled without being asked, while its partition is halted
   bool fenceable = true;      ///< its producer id is still in use
 

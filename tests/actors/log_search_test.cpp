@@ -149,6 +149,18 @@ TEST(LogSearch, SEQ_20_FindsSeveralInOnePass) {
   EXPECT_EQ(end.found[1]->base_offset, offset(13));
 }
 
+TEST(LogSearch, SaysWhetherAnythingOfTheLeadersOwnEpochIsCommitted) {
+  const auto in_epoch = [](std::vector<std::byte> batch, std::uint64_t epoch) {
+    put_big_endian(batch, 12, epoch, 4);
+    return batch;
+  };
+  leader_log log{{in_epoch(stored(10, foreign), 2)}};
+  EXPECT_FALSE(run(ask_for({target()}, 10), log).saw_epoch);
+  log.batches.push_back(in_epoch(stored(11, younger), 3));
+  EXPECT_TRUE(run(ask_for({target()}, 10), log).saw_epoch);
+  EXPECT_FALSE(run(ask_for({target()}, 12), log).saw_epoch) << "it was not read";
+}
+
 TEST(LogSearch, SaysAbsentOnlyAtTheLogsEnd) {
   leader_log log{{stored(10, foreign), stored(11, younger), stored(12, foreign)}};
   log.per_answer = 1;

@@ -108,6 +108,32 @@ TEST(Settling, ALatecomerIsNotProvenAbsentByTheLog) {
   b.end();
 }
 
+// It may lie in the tail of a leader that was cut off, and that leads again before it has heard of
+// the other. What is committed in a younger epoch shuts that out.
+TEST(Settling, WhatAFormerLeaderMayHaveIsNotProvenAbsentByTheLogOfTheNext) {
+  for (const bool committed : {false, true}) {
+    partition_bench b(settings());
+    b.started().establish(10);
+    b.produce(2);
+    b.answer(b.send(), broker_errc::request_timed_out, 11);
+    b.leader(2, 2);
+    b.log_is_silent();
+    b.advance(1s);
+    b.answer(b.send(), 45);
+
+    b.log_shows_epoch = committed;
+    b.log_is_silent();
+    b.advance(1s);
+
+    batch* again = b.send();
+    ASSERT_NE(again, nullptr);
+    EXPECT_EQ(partition_bench::tuple_of(*again), committed ? "1.0" : "0.1");
+    b.deliver(again, 11);
+    EXPECT_EQ(b.told(1), "delivered@11");
+    b.end();
+  }
+}
+
 TEST(Settling, AnInterruptedSearchIsTriedAgainUntilTheDeadline) {
   partition_bench b(settings());
   refuse_in_doubt(b);
@@ -462,6 +488,25 @@ TEST(Settling, WithoutALatecomerTheLogsEndProvesAbsence) {
   b.advance(10s);
   auto& run = b.settle(b.tickets[1]);
   b.advance(1s);
+  b.log_is_silent();
+  EXPECT_EQ(run.verdict, "never_written");
+  b.end();
+}
+
+TEST(Settling, ATicketWaitsWhereAFormerLeaderMayLeadAgain) {
+  partition_bench b(settings());
+  b.started().establish(10);
+  b.produce(2);
+  b.answer(b.send(), broker_errc::unknown_server_error);
+  b.pause();
+  b.advance(10s);
+  b.leader(2, 2);
+  auto& run = b.settle(b.tickets[1]);
+  b.advance(1s);
+  b.log_is_silent();
+  EXPECT_EQ(run.verdict, "");
+  b.advance(2s);
+  b.log_shows_epoch = true;
   b.log_is_silent();
   EXPECT_EQ(run.verdict, "never_written");
   b.end();

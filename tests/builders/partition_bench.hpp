@@ -252,7 +252,7 @@ class partition_bench : public actors::partition_effects {
                  actors::search_end end = actors::search_end::decided,
                  std::error_code reason = {}) {
     ASSERT_TRUE(look) << "nothing is looked for";
-    actors::log_findings findings{look->token, end, {}, reason, {}};
+    actors::log_findings findings{look->token, end, {}, reason, {}, log_shows_epoch};
     ASSERT_EQ(offsets.size(), look->targets.size());
     for (const auto& each : offsets) {
       auto& found = findings.found.emplace_back();
@@ -404,6 +404,7 @@ class partition_bench : public actors::partition_effects {
   int refreshes = 0;
   std::optional<actors::log_question> look;  ///< not answered yet
   int looks = 0;
+  bool log_shows_epoch = false;  ///< a batch of the present leader's own epoch is committed
   std::vector<std::uint64_t> forgotten_tickets;
   std::map<int, std::uint64_t> tickets;  ///< of the records that ended unknown; the last of each
   bool is_ready = false;
