@@ -259,11 +259,15 @@ produce_result produce_service::append(operation& work, part& one) {
 
 // A skipped batch that is to look like a success: the next offset, which something else will get.
 void produce_service::forge(part& one) {
-  const auto* partition = core_.state().partition(one.topic, one.index);
-  if (partition == nullptr || one.hit->reply == reply::error) return;
+  if (one.hit->reply == reply::error) return;
   if (one.hit->reply != reply::truthful && one.hit->reply != reply::close_after) {
     // Its own fault answers nothing; the request is answered for the sake of another partition.
     one.result.code = broker_errc::unknown_server_error;
+    return;
+  }
+  const auto* partition = core_.state().partition(one.topic, one.index);
+  if (partition == nullptr) {
+    one.result.code = broker_errc::unknown_topic_or_partition;
     return;
   }
   one.result.code = one.hit->code;

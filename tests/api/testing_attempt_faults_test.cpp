@@ -82,6 +82,34 @@ TEST(AttemptFaults, ABatchThatWasToGoUnansweredIsNoSuccessInAnotherOnesAnswer) {
   EXPECT_EQ(cluster.partition(1).log().end(), 0);
 }
 
+// Nor where its topic is gone when the request is executed.
+TEST(AttemptFaults, ABatchThatWasToGoUnansweredIsNoSuccessInATopicThatIsGone) {
+  auto options = small_cluster::options();
+  options.topics["u"] = options.topics["t"];
+  small_cluster cluster(options);
+  talker client{cluster.core, 1};
+  fault slow;
+  slow.topic = "u";
+  slow.execute_after = 50ms;
+  fault drop;
+  drop.topic = "t";
+  drop.execution = execution::skip;
+  drop.reply = reply::close_before;
+  cluster.core.faults().add(slow);
+  cluster.core.faults().add(drop);
+  const auto bytes = make_batch(next_batch(0));
+  wire::produce_request request;
+  request.acks = 1;
+  request.topics.push_back({"u", {}, {{0, byte_view{bytes}}}});
+  request.topics.push_back({"t", {}, {{0, byte_view{bytes}}}});
+  client.ask(request, 11);
+  cluster.core.state().delete_topic("t");
+  cluster.pass(50ms);
+  const auto answer = client.take<wire::produce_response>(11);
+  ASSERT_EQ(answer.topics.size(), 2U);
+  EXPECT_NE(answer.topics[1].partitions.at(0).error_code, broker_errc::none);
+}
+
 // Nor is one that is not committed, whatever its own fault would have shown.
 TEST(AttemptFaults, ABatchThatWasToGoUnansweredIsCommittedBeforeAnotherOnesAnswer) {
   auto options = small_cluster::options();
