@@ -1,7 +1,6 @@
 #include "tests/simulate/judge.hpp"
 
 #include <algorithm>
-#include <optional>
 
 namespace partita::simulate {
 namespace {
@@ -82,7 +81,7 @@ void judge::read_logs() {
           add(11, "misrouted", *whose.whose, one.order, "lies in another partition");
         if (held.key != one.key || held.value != one.value || !held.headers.empty())
           add(1, "inconsistent-offsets", *whose.whose, one.order, "the log holds it changed");
-        whose.copies[named->second].push_back({where, life, held.offset.value});
+        whose.copies[named->second].push_back({where, life, held.offset.value, held.producer_id});
       }
 }
 
@@ -97,14 +96,16 @@ bool judge::once_at(const account& at, place where) {
 
 // What recover(resubmit) sent again is named by its first answer's number: ascending, all of it
 // produced before the recovery, and there where it is said to be. What turned out to be in the log
-// keeps its place there.
+// keeps its place there. Where keys were halted each has an order of its own: a batch that may be
+// written stays whole, though others' records lie between its own.
 void judge::check_resubmissions(account& at) {
   std::map<std::pair<place, record_number>, std::uint64_t> orders;
   for (const record_life& one : at.whose->records())
     if (const failed* first = failure_of(one))
       orders.emplace(std::pair{one.where, first->number}, one.order);
   for (const resubmission& again : at.whose->resubmissions()) {
-    std::optional<std::uint64_t> last;
+    const bool by_key = at.whose->ordered_by_key(again.where);
+    std::map<std::string, std::uint64_t> lasts;
     for (const auto& [number, answer] : again.records) {
       const auto named = orders.find({again.where, number});
       if (named == orders.end() || named->second >= again.before) {
@@ -120,10 +121,12 @@ void judge::check_resubmissions(account& at) {
       check_resubmitted(at, again, found, success->offset->value);
       const bool one_life = logs_.at(again.where).size() == 1;
       if (found.from_callback || !one_life) continue;
-      if (last && found.order < *last)
+      const auto last = lasts.find(by_key ? found.key.value_or("") : "");
+      if (last != lasts.end() && found.order < last->second)
         add(6, "int-send-skip", *at.whose, found.order,
-            "resubmitted behind record " + text_of(static_cast<std::int64_t>(*last)));
-      if (success->offset->value >= again.log_before) last = found.order;
+            "resubmitted behind record " + text_of(static_cast<std::int64_t>(last->second)));
+      if (success->offset->value >= again.log_before)
+        lasts[by_key ? found.key.value_or("") : ""] = found.order;
     }
   }
 }
@@ -196,10 +199,8 @@ void judge::check_copies(account& at, const record_life& one, bool may_lie_somew
         left, std::count_if(at.copies[one.order].begin(), at.copies[one.order].end(),
                             [&](const copy& each) { return each.offset == told; }));
   if (may_lie_somewhere && left > 0) --left;
-  std::size_t& loose = at.loose[one.order];
-  const std::size_t excused = std::min(left, loose);
-  loose -= excused;
-  left -= excused;
+  if (const auto loose = at.loose.find(one.order); loose != at.loose.end())
+    left -= std::min(left, loose->second);
   if (left == 0) return;
   std::string where;
   for (const copy& each : at.copies[one.order]) where += " " + text_of(each.offset);
@@ -230,30 +231,41 @@ void judge::check_offsets(const account& at) {
   }
 }
 
-// I5: in each log the order of produce(). A record that may lie twice, and one that a new identity
-// could not fence off, has no place of its own.
+// I5: in each log the order of produce(). A record that may lie twice has no place of its own. What
+// was in doubt is shut out by a newer epoch of its own producer id, not by another id.
 void judge::check_order(const account& at) {
-  const producer_config& config = at.whose->config();
-  const bool fenced = config.enable_idempotence && !config.new_producer_id_instead_of_bump;
+  struct standing {
+    std::int64_t offset;
+    const record_life* what;
+    producer_id id;
+    bool doubted;
+  };
   for (const auto& [where, lives] : logs_)
     for (std::size_t life = 0; life < lives.size(); ++life) {
       // All under one name, or each key's under its own.
       const bool by_key = at.whose->ordered_by_key(where);
-      std::map<std::string, std::vector<std::pair<std::int64_t, std::uint64_t>>> seen;
+      std::map<std::string, std::vector<standing>> seen;
       for (const record_life& one : at.whose->records()) {
         if (one.where != where || one.from_callback) continue;
-        if (!fenced && (is_unknown(one) || at.loose.contains(one.order))) continue;
+        const bool doubted = is_unknown(one) || at.loose.contains(one.order);
+        if (doubted && !at.whose->config().enable_idempotence) continue;
         if (at.copies[one.order].size() != 1 || at.copies[one.order].front().life != life) continue;
-        seen[by_key ? one.key.value_or("") : ""].emplace_back(at.copies[one.order].front().offset,
-                                                              one.order);
+        const copy& only = at.copies[one.order].front();
+        seen[by_key ? one.key.value_or("") : ""].push_back({only.offset, &one, only.id, doubted});
       }
       for (auto& [key, list] : seen) {
-        std::sort(list.begin(), list.end());
-        for (std::size_t i = 1; i < list.size(); ++i)
-          if (list[i].second < list[i - 1].second)
-            add(5, "nonmonotonic-send", *at.whose, list[i].second,
-                "at offset " + text_of(list[i].first) + " behind record " +
-                    text_of(static_cast<std::int64_t>(list[i - 1].second)));
+        std::sort(list.begin(), list.end(),
+                  [](const standing& a, const standing& b) { return a.offset < b.offset; });
+        const standing* last = nullptr;
+        for (const standing& each : list) {
+          const bool passed = last != nullptr && each.what->order < last->what->order;
+          if (passed && each.doubted && each.id != last->id) continue;
+          if (passed)
+            add(5, "nonmonotonic-send", *at.whose, each.what->order,
+                "at offset " + text_of(each.offset) + " behind record " +
+                    text_of(static_cast<std::int64_t>(last->what->order)));
+          last = &each;
+        }
       }
     }
 }

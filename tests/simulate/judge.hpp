@@ -36,6 +36,7 @@ class judge {
     place where;
     std::size_t life;
     std::int64_t offset;
+    producer_id id;
   };
   struct account {
     const subject* whose = nullptr;
