@@ -1,10 +1,12 @@
 #include "tests/simulate/plan.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 namespace partita::simulate {
 namespace {
 
+using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 using testing::seeded_draws;
 
@@ -67,6 +69,9 @@ producer_config draw_config(const plan& made, seeded_draws& draws) {
   config.batch_size_bytes = static_cast<std::size_t>(between(draws, 200, 3000));
   config.batch_records_max = static_cast<int>(draws.chance(0.4) ? between(draws, 1, 3) : 10'000);
   config.linger = milliseconds{draws.chance(0.4) ? 0 : between(draws, 1, 12)};
+  config.delivery_timeout =
+      std::max(config.delivery_timeout,
+               std::chrono::ceil<milliseconds>(config.linger) + config.request_timeout);
   config.max_in_flight = static_cast<int>(draws.chance(0.5) ? 5 : between(draws, 1, 5));
   config.retry_backoff = milliseconds{between(draws, 10, 200)};
   config.retry_backoff_max = milliseconds{between(draws, 200, 1000)};
@@ -144,6 +149,13 @@ std::optional<plan> draw_plan(std::uint64_t seed, std::string_view profile) {
     made.producers.push_back(
         {draw_config(made, draws), static_cast<int>(draws.chance(0.2) ? 2 : 1)});
   return made;
+}
+
+std::chrono::milliseconds oldest_record(const plan& what) {
+  for (const fault_group each :
+       {fault_group::responses, fault_group::sockets, fault_group::brokers, fault_group::swizzle})
+    if (has(what, each)) return what.expiring_state ? 25s : 80'000s;
+  return milliseconds::max();
 }
 
 }  // namespace partita::simulate

@@ -14,6 +14,7 @@
 
 #include <array>
 #include <bitset>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -72,5 +73,10 @@ struct plan {
 [[nodiscard]] inline bool has(const plan& what, fault_group group) {
   return what.faults.test(static_cast<std::size_t>(group));
 }
+
+/// Where a frame may be held back and executed later, brokers must not have forgotten its producer
+/// by then: they go by the time of its last record, and nobody can survive that. So no record is
+/// sent, or sent again, that is older than this.
+[[nodiscard]] std::chrono::milliseconds oldest_record(const plan& what);
 
 }  // namespace partita::simulate

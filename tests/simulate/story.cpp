@@ -90,17 +90,8 @@ class story {
     const bool old = has(plan_, fault_group::clocks) || has(plan_, fault_group::producers);
     if (old && draws().chance(0.3))
       what.age = milliseconds{draws().below(draws().chance(0.5) ? 180'000 : 200'000'000)};
-    if (what.age) what.age = std::min(*what.age, oldest());
+    if (what.age) what.age = std::min(*what.age, oldest_record(plan_));
     return what;
-  }
-
-  /// Where a frame may be held back and executed later, brokers must not have forgotten its
-  /// producer by then: they go by the time of its last record, and nobody can survive that.
-  [[nodiscard]] milliseconds oldest() const {
-    for (const fault_group each :
-         {fault_group::responses, fault_group::sockets, fault_group::brokers, fault_group::swizzle})
-      if (has(plan_, each)) return plan_.expiring_state ? seconds(25) : seconds(80'000);
-    return milliseconds::max();
   }
 
   void act() {

@@ -101,7 +101,20 @@ void subject::note(const record_life& one, const std::string& what) const {
 
 bool subject::idle_at(place where) const noexcept {
   const auto found = halts_.find(where);
-  return found == halts_.end() || found->second.open == 0;
+  return found == halts_.end() || (found->second.open == 0 && found->second.recovering == 0);
+}
+
+bool subject::in_doubt_at(place where) const {
+  const auto unknown = [](const outcome& answer) {
+    return answer.failure() != nullptr && answer.failure()->fate == fate::unknown;
+  };
+  for (const record_life& one : records_)
+    if (one.where == where && !one.answers.empty() && unknown(one.answers.front())) return true;
+  for (const resubmission& again : resubmissions_)
+    if (again.where == where)
+      for (const resubmitted_record& each : again.records)
+        if (unknown(each.answer)) return true;
+  return false;
 }
 
 bool subject::seen_halted(place where) const {
@@ -127,6 +140,7 @@ record_life& subject::enter(const wish& what) {
   if (what.key >= 0) one.key = "k" + std::to_string(what.key);
   one.value = payload(number_, what.where, one.order, what.padding);
   one.produced = world_.time().now();
+  one.stamped = one.produced - what.age.value_or(std::chrono::milliseconds(0));
   one.bound = one.produced + config_.delivery_timeout + std::chrono::seconds(1);
   halting& here = halts_[what.where];
   one.behind_halt = config_.while_halted == while_halted::refuse &&
@@ -277,7 +291,20 @@ void subject::pause(place where, bool abort) {
 
 void subject::resume(place where) { producer_->resume(topic_name(where.first), where.second); }
 
+/// Among what may be kept for recover(), to be sent again with the timestamps that it has.
+bool subject::keeps_too_old(place where) const {
+  const auto limit = oldest_record(plan_);
+  if (limit == std::chrono::milliseconds::max()) return false;
+  return std::any_of(records_.begin(), records_.end(), [&](const record_life& one) {
+    const failed* failure = one.answers.empty() ? nullptr : one.answers.front().failure();
+    return failure != nullptr && one.where == where && !one.handed_back &&
+           !is(*failure, client_errc::halted) && !is(*failure, client_errc::buffer_full) &&
+           world_.time().now() - one.stamped > limit;
+  });
+}
+
 void subject::recover(place where, recovery how, bool duplicates) {
+  if (how == recovery::resubmit && keeps_too_old(where)) how = recovery::take;
   halting& here = halts_[where];
   const std::uint64_t before = records_.size();
   here.by_key = here.by_key || config_.on_failure == failure_policy::halt_key;

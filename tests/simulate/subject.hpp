@@ -45,7 +45,8 @@ struct record_life {
   std::optional<std::string> key;
   std::string value;
   virtual_time::duration produced{};
-  virtual_time::duration bound{};  ///< it must be answered by then
+  virtual_time::duration stamped{};  ///< its timestamp
+  virtual_time::duration bound{};    ///< it must be answered by then
   virtual_time::duration answered{};
   std::vector<outcome> answers;
   bool behind_halt = false;           ///< its application had seen the halt, and not recovered
@@ -109,6 +110,8 @@ class subject {
   [[nodiscard]] bool closing() const noexcept { return !closings_.empty(); }
   [[nodiscard]] bool everything_answered() const noexcept { return answers_ == records_.size(); }
   [[nodiscard]] bool idle_at(place where) const noexcept;
+  /// Whether a record there was told to be unknown, at first or when it was sent again.
+  [[nodiscard]] bool in_doubt_at(place where) const;
   [[nodiscard]] bool seen_halted(place where) const;
   [[nodiscard]] bool seen_any_halt() const;
   /// Whether only records of one key have an order there.
@@ -145,6 +148,7 @@ class subject {
   void ask_what_became_of(record_life& one, const failed& answer);
   void misbehave(const record_life& one);
   void reported(resubmission asked, const recovery_report& report);
+  [[nodiscard]] bool keeps_too_old(place where) const;
   void check_hand_back(place where, const std::vector<std::uint64_t>& orders, const char* by);
 
   void note(const record_life& one, const std::string& what) const;

@@ -295,13 +295,8 @@ void weather::strike_producers() {
        {fault_group::responses, fault_group::sockets, fault_group::brokers, fault_group::swizzle})
     if (has(plan_, each)) return;
   const place where = any_place();
-  for (const auto& each : subjects_) {
-    if (!each->idle_at(where)) return;
-    for (const record_life& one : each->records())
-      if (one.where == where && !one.answers.empty() && one.answers.front().failure() != nullptr &&
-          one.answers.front().failure()->fate == fate::unknown)
-        return;
-  }
+  for (const auto& each : subjects_)
+    if (!each->idle_at(where) || each->in_doubt_at(where)) return;
   struck(fault_kind::forgotten, text_of(where));
   cluster().forget_producers(subject::topic_name(where.first), where.second);
 }
