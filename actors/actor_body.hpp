@@ -27,6 +27,10 @@ class actor_body {
   virtual void on_command(command& what) = 0;
   /// After a bounded run of commands: the place to send, seal and return in bulk.
   virtual void on_turn_end() {}
+  /// After a turn that left nothing to do: how much may come by push_patiently() before it wants
+  /// the next turn, in the unit of those who push. Above 0 it has a timer, or knows of a command to
+  /// come, that ends the wait. 0: the first command wakes it.
+  [[nodiscard]] virtual std::int64_t patience() noexcept { return 0; }
   /// The actor stops and will not carry it out: answers it (code `closed`), takes ownership.
   virtual void on_refused(command& what) noexcept = 0;
   /// All commands were answered; no call follows.

@@ -26,8 +26,10 @@ void actor_cell::guarded(Code&& code) noexcept {
   }
 }
 
-bool actor_cell::push_from_outside(command& what) noexcept {
-  switch (inbox_.push(what)) {
+bool actor_cell::push_from_outside(command& what) noexcept { return accept(inbox_.push(what)); }
+
+bool actor_cell::accept(push_result how) noexcept {
+  switch (how) {
     case push_result::queued:
       return true;
     case push_result::wake:
@@ -45,6 +47,28 @@ bool actor_cell::push(command& what) noexcept {
   if (phase_ == phase::stopped) return false;
   front_.push_back(what);
   return true;
+}
+
+bool actor_cell::push_patiently(command& what, std::uint32_t weight) noexcept {
+  return in_turn() ? push(what) : accept(inbox_.push_patiently(what, weight));
+}
+
+void actor_cell::end_doze() noexcept {
+  PARTITA_ASSERT(!in_turn());
+  if (inbox_.end_doze(false)) home().schedule(*this);
+}
+
+void actor_cell::read_unread(command_kind kind) noexcept {
+  if (in_turn() || phase_ != phase::running) return;
+  actor_cell* const outer = std::exchange(current_, this);
+  pending_.append_chain(inbox_.take_unread());
+  while (command* what = front_.empty() ? pending_.front() : front_.front()) {
+    if (what->kind != kind || stop_requested_.load(std::memory_order_acquire)) break;
+    process(*next_command());
+  }
+  const bool more = !front_.empty() || !pending_.empty();
+  current_ = outer;
+  if (more && inbox_.end_doze(true)) home().schedule(*this);
 }
 
 void actor_cell::push_front_list(command& what) noexcept {
@@ -124,10 +148,12 @@ turn_result actor_cell::run(lane& here, const turn_limits& limits) noexcept {
   guarded([&] { body_->on_turn_end(); });
 
   const bool more = !front_.empty() || !pending_.empty();
+  const std::int64_t patience = more ? 0 : body_->patience();
   lane& next_home = home();
   current_ = outer;
   // From a successful try_block() on another thread may be running this actor, or have ended it.
-  if (!more && inbox_.try_block()) return turn_result::idle;
+  if (!more && (patience > 0 ? inbox_.try_doze(patience) : inbox_.try_block()))
+    return turn_result::idle;
   if (&next_home == &here) return turn_result::again;
   next_home.schedule(*this);
   return turn_result::idle;

@@ -53,6 +53,16 @@ class actor_cell final : public runnable {
   /// stopped, the node is still the caller's, who answers it. Touches no reference count.
   [[nodiscard]] bool push(command& what) noexcept;
 
+  /// As push(), for a command that can wait while the actor dozes (actor_body::patience()).
+  [[nodiscard]] bool push_patiently(command& what, std::uint32_t weight) noexcept;
+
+  /// On its lane, outside its turn: the reason to wait is gone. What came meanwhile gets its turn.
+  void end_doze() noexcept;
+
+  /// On its lane: processes the commands of this kind that are next in the queue, as in a turn. No
+  /// effect inside the own turn.
+  void read_unread(command_kind kind) noexcept;
+
   /// As push(), for code that knows it is inside the own turn (a contract).
   void push_front_list(command& what) noexcept;
 
@@ -98,6 +108,7 @@ class actor_cell final : public runnable {
 
   command* next_command() noexcept;
   bool push_from_outside(command& what) noexcept;
+  bool accept(push_result how) noexcept;
   void process(command& what) noexcept;
   void refuse(command& what) noexcept;
   void refuse_all(command_list& list) noexcept;
@@ -132,6 +143,9 @@ class ordered_actor_handle {
   explicit operator bool() const noexcept { return cell_ != nullptr; }
   [[nodiscard]] actor_cell* cell() const noexcept { return cell_; }
   [[nodiscard]] bool push(command& what) const noexcept { return cell_->push(what); }
+  [[nodiscard]] bool push_patiently(command& what, std::uint32_t weight) const noexcept {
+    return cell_->push_patiently(what, weight);
+  }
   [[nodiscard]] bool in_turn() const noexcept { return cell_->in_turn(); }
   void request_stop() const noexcept { cell_->request_stop(); }
 

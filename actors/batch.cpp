@@ -98,12 +98,12 @@ bool batch::fits(const record_node& node, std::size_t bytes_max,
          builder_.size_with(node.timestamp_ms, node.tail_size) <= bytes_max;
 }
 
-void batch::append(const record_node& node, std::uint64_t ordinal, instant deadline, instant now) {
+void batch::append(const record_node& node, std::uint64_t ordinal, instant deadline, instant came) {
   PARTITA_ASSERT(state_ == batch_state::open && !frozen_, static_cast<int>(state_));
   if (entries_.empty()) {
     first_ordinal_ = ordinal;
     deadline_ = last_deadline_ = deadline;
-    opened_at_ = now;
+    opened_at_ = came;
   }
   PARTITA_ASSERT(entries_.empty() || ordinal > ordinal_of(entries_.size() - 1), ordinal);
   builder_.append(node.timestamp_ms, node.tail());

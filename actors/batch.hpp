@@ -78,7 +78,8 @@ class batch final : public command {
   // Filling
   [[nodiscard]] bool fits(const record_node& node, std::size_t bytes_max,
                           std::size_t records_max) const noexcept;
-  void append(const record_node& node, std::uint64_t ordinal, instant deadline, instant now);
+  /// `came`: the linger of a batch counts from the coming of its first record.
+  void append(const record_node& node, std::uint64_t ordinal, instant deadline, instant came);
 
   // Sealing
   /// Freezes the bytes under this tuple, or renumbers a sealed batch that has none in use.

@@ -58,6 +58,8 @@ void broker_actor::end_linger() {
   if (has_work()) wake();
 }
 
+void broker_actor::stop_lingering(partition_actor& idle) noexcept { outbox_.stop_lingering(idle); }
+
 void broker_actor::remove(partition_actor& gone) { outbox_.remove(gone); }
 
 bool broker_actor::withdraw(const batch& sent) {
@@ -135,8 +137,12 @@ void broker_actor::pump() {
 void broker_actor::take_lingering_along() {
   while (outbox_node* node = outbox_.pop_lingering()) {
     auto& partition = static_cast<partition_actor&>(*node);
+    partition.read_unread();
     partition.end_linger();
-    if (const std::size_t bytes = partition.next_bytes(lane_->now())) outbox_.add(partition, bytes);
+    if (const std::size_t bytes = partition.next_bytes(lane_->now()))
+      outbox_.add(partition, bytes);
+    else
+      partition.end_doze();  // nobody would bring along what came now
   }
 }
 

@@ -72,6 +72,8 @@ class broker_actor final : public actor_body, private connection_events {
   // For partitions on the same lane.
   void add(partition_actor& ready, std::size_t bytes);
   void let_linger(partition_actor& waiting);
+  /// It has nothing that could be brought along. No effect if it does not linger.
+  void stop_lingering(partition_actor& idle) noexcept;
   /// The next request takes along everything that lingers: one linger ended by itself (SIZE-15), or
   /// somebody waits for room (TIME-17).
   void end_linger();

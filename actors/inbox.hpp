@@ -6,6 +6,8 @@
 // 2. Exactly one push after a successful try_block() answers `wake`: that pusher schedules the
 //    reader. So a reader is scheduled at most once at a time.
 // 3. After close() every push answers `closed` and leaves the node with its pusher, who answers it.
+// 4. A reader that dozes is woken by every push() and by the push_patiently() that uses up its
+//    patience; what comes patiently before lies unread. So whoever dozes has a reason to come back.
 //
 // Threads: push() from any thread; everything else from the reader only.
 #pragma once
@@ -60,6 +62,7 @@ class node_list {
   }
 
   /// Null when empty.
+  [[nodiscard]] Node* front() const noexcept { return head_; }
   Node* pop_front() noexcept {
     Node* node = head_;
     if (node != nullptr) {
@@ -93,13 +96,32 @@ class mpsc_inbox {
     Node* seen = top_.load(std::memory_order_relaxed);
     for (;;) {
       if (seen == closed_tag()) return push_result::closed;
-      const bool was_idle = seen == idle_tag();
-      node.next = was_idle ? nullptr : seen;
+      const bool wakes = seen == idle_tag() || dozes(seen);
+      node.next = seen == idle_tag() ? nullptr : node_of(seen);
       // acquire: a pusher that ends the idle phase must see what the reader wrote before it, in
       // particular the lane that it moved to.
       if (top_.compare_exchange_weak(seen, &node, std::memory_order_acq_rel,
                                      std::memory_order_relaxed))
-        return was_idle ? push_result::wake : push_result::queued;
+        return wakes ? push_result::wake : push_result::queued;
+    }
+  }
+
+  /// As push(), for a node that a dozing reader need not see at once. `weight` is in the unit of
+  /// its patience. Queuing and waking a reader for each node costs more than the node.
+  push_result push_patiently(Node& node, std::uint32_t weight) noexcept {
+    Node* seen = top_.load(std::memory_order_acquire);
+    bool counted = false;
+    bool wakes_dozer = false;
+    for (;;) {
+      if (!dozes(seen)) return push(node);
+      if (!counted) {
+        counted = true;
+        wakes_dozer = patience_.fetch_sub(weight, std::memory_order_relaxed) <= weight;
+      }
+      node.next = node_of(seen);
+      if (top_.compare_exchange_weak(seen, wakes_dozer ? &node : dozing(&node),
+                                     std::memory_order_acq_rel, std::memory_order_acquire))
+        return wakes_dozer ? push_result::wake : push_result::queued;
     }
   }
 
@@ -107,7 +129,7 @@ class mpsc_inbox {
   Node* take_all() noexcept {
     Node* newest = top_.load(std::memory_order_relaxed);
     if (newest == nullptr || newest == idle_tag() || newest == closed_tag()) return nullptr;
-    return oldest_first(top_.exchange(nullptr, std::memory_order_acquire));
+    return oldest_first(node_of(top_.exchange(nullptr, std::memory_order_acquire)));
   }
 
   /// Goes idle. False if something was pushed meanwhile. After true the reader's owner may already
@@ -119,11 +141,46 @@ class mpsc_inbox {
            seen == idle_tag();  // a reader that was run without having been woken
   }
 
+  /// As try_block(), until more than `patience` was pushed patiently (it is not looked at exactly:
+  /// a push that falls together with this call may not count).
+  bool try_doze(std::int64_t patience) noexcept {
+    patience_.store(patience, std::memory_order_relaxed);
+    Node* seen = nullptr;
+    return top_.compare_exchange_strong(seen, dozing(nullptr), std::memory_order_acq_rel,
+                                        std::memory_order_relaxed) ||
+           seen == idle_tag();
+  }
+
+  /// What lies unread, oldest first, as take_all(); a reader that dozes goes on dozing. Only where
+  /// nobody else runs the reader meanwhile: on its lane.
+  Node* take_unread() noexcept {
+    Node* seen = top_.load(std::memory_order_relaxed);
+    while (dozes(seen))
+      if (top_.compare_exchange_weak(seen, dozing(nullptr), std::memory_order_acq_rel,
+                                     std::memory_order_relaxed))
+        return oldest_first(node_of(seen));
+    return take_all();
+  }
+
+  /// Ends a doze, there as well. True: it dozed, and the caller schedules the reader; if there is
+  /// nothing to read it becomes idle, unless it is `needed`.
+  [[nodiscard]] bool end_doze(bool needed) noexcept {
+    Node* seen = top_.load(std::memory_order_relaxed);
+    while (dozes(seen)) {
+      Node* const unread = node_of(seen);
+      const bool runs = needed || unread != nullptr;
+      if (top_.compare_exchange_weak(seen, runs ? unread : idle_tag(), std::memory_order_acq_rel,
+                                     std::memory_order_relaxed))
+        return runs;
+    }
+    return false;
+  }
+
   /// Refuses later pushes and returns what was left, oldest first.
   Node* close() noexcept {
     Node* newest = top_.exchange(closed_tag(), std::memory_order_acq_rel);
     if (newest == idle_tag() || newest == closed_tag()) return nullptr;
-    return oldest_first(newest);
+    return oldest_first(node_of(newest));
   }
 
   [[nodiscard]] bool closed() const noexcept {
@@ -131,9 +188,21 @@ class mpsc_inbox {
   }
 
  private:
-  // Addresses that no node can have: nodes are aligned to pointers at least.
+  // Addresses that no node can have: nodes are aligned to pointers at least. A reader that dozes
+  // is a bit of the address, so that every pusher sees it.
   static Node* idle_tag() noexcept { return reinterpret_cast<Node*>(std::uintptr_t{1}); }
   static Node* closed_tag() noexcept { return reinterpret_cast<Node*>(std::uintptr_t{2}); }
+  static constexpr std::uintptr_t doze_bit = 4;
+  static bool dozes(Node* top) noexcept {
+    return (reinterpret_cast<std::uintptr_t>(top) & doze_bit) != 0;
+  }
+  static Node* dozing(Node* top) noexcept {
+    static_assert(alignof(Node) > doze_bit);
+    return reinterpret_cast<Node*>(reinterpret_cast<std::uintptr_t>(top) | doze_bit);
+  }
+  static Node* node_of(Node* top) noexcept {
+    return reinterpret_cast<Node*>(reinterpret_cast<std::uintptr_t>(top) & ~doze_bit);
+  }
 
   static Node* oldest_first(Node* newest) noexcept {
     Node* oldest = nullptr;
@@ -147,6 +216,7 @@ class mpsc_inbox {
   }
 
   std::atomic<Node*> top_;
+  std::atomic<std::int64_t> patience_{0};  // what may still come while it dozes
 };
 
 using inbox = mpsc_inbox<command>;

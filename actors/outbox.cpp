@@ -78,6 +78,10 @@ void outbox::add(outbox_node& node, std::size_t approximate_bytes) {
 void outbox::remove(outbox_node& node) {
   PARTITA_EXPECTS(node.place_ != outbox_node::place::picked);
   if (node.waiting()) return take_out(node);
+  stop_lingering(node);
+}
+
+void outbox::stop_lingering(outbox_node& node) noexcept {
   if (node.place_ != outbox_node::place::lingering) return;
   lingering_.unlink(node);
   node.place_ = outbox_node::place::nowhere;

@@ -106,8 +106,10 @@ class outbox {
   /// The partition has something to send, of about this size. Its place is kept if it waits
   /// already.
   void add(outbox_node& node, std::size_t approximate_bytes);
-  /// It waits for more records. No effect if it is here already.
+  /// It waits for more records, or dozes until they come. No effect if it is here already.
   void let_linger(outbox_node& node) noexcept;
+  /// Nothing of it is waited with. No effect if it is elsewhere.
+  void stop_lingering(outbox_node& node) noexcept;
   /// It has not (paused, halted, moved to another broker). No effect if it does not wait.
   void remove(outbox_node& node);
   /// Takes out the one that has lingered longest; null if none does.

@@ -22,19 +22,20 @@ partition_actor::partition_actor(std::string topic, topic_id topic_identity, par
       cluster_(cluster),
       numbered_(settings.idempotent),
       core_(settings, *this),
-      timer_(
-          [](timer_node& node) noexcept {
-            auto* self = static_cast<partition_actor*>(node.owner);
-            // Through the queue: a timer has its place in the order like everything else (L5).
-            if (std::exchange(self->timer_queued_, true)) return;
-            if (!self->self()->push(self->timer_command_)) self->timer_queued_ = false;
-          },
-          this) {
+      timer_(&partition_actor::queue_timer, this),
+      doze_timer_(&partition_actor::queue_timer, this) {
   timer_command_.kind = command_kind::timer;
   observer_ = shared.observe();
 }
 
 partition_actor::~partition_actor() = default;
+
+void partition_actor::queue_timer(timer_node& node) noexcept {
+  auto* self = static_cast<partition_actor*>(node.owner);
+  // Through the queue: a timer has its place in the order like everything else (L5).
+  if (std::exchange(self->timer_queued_, true)) return;
+  if (!self->self()->push(self->timer_command_)) self->timer_queued_ = false;
+}
 
 // Commands
 
@@ -83,8 +84,43 @@ void partition_actor::take_record(record_node& node) {
   held_bytes_ += node.weight;
   if (node.tracked() && static_cast<const tracked_record*>(node.target)->cancelled())
     node.flags = static_cast<std::uint16_t>(client_errc::cancelled);
-  core_.append(node, now());
+  core_.append(node, now(), came(node));
   releaser_.release(node);
+}
+
+/// What lay unread since the last turn has lingered meanwhile.
+instant partition_actor::came(const record_node& node) const noexcept {
+  const instant admitted{std::chrono::nanoseconds(node.admitted_ns)};
+  return std::min(std::max(admitted, last_turn_end_.value_or(now())), now());
+}
+
+std::int64_t partition_actor::patience() noexcept {
+  dozes_ = false;
+  if (lane::current() != &home()) return 0;  // it has just moved
+  home().cancel(doze_timer_);
+  const auto [bytes, until] =
+      shared_.room.awaited() ? partition_core::unseen{} : core_.patience(now());
+  dozes_ = bytes > 0;
+  if (until) {
+    home().arm(doze_timer_, *until);
+    lingers();  // as far as the leader is concerned: what lies unread can be brought along
+  } else if (!core_.has_open() && reaches_leader()) {
+    leader_->stop_lingering(*this);
+  }
+  return static_cast<std::int64_t>(bytes);
+}
+
+void partition_actor::end_doze() noexcept {
+  home().cancel(doze_timer_);
+  if (std::exchange(dozes_, false)) self()->end_doze();
+}
+
+bool partition_actor::push(record_node& node) noexcept {
+  // Not what failed already, has its own deadline or has waited before.
+  const bool may_wait = node.flags == 0 && !node.waited() && node.own_timeout().count() == 0;
+  return may_wait
+             ? handle().push_patiently(node, node.tail_size + partition_core::unseen_record_bytes)
+             : handle().push(node);
 }
 
 void partition_actor::take_batch(batch& back) {
@@ -114,6 +150,7 @@ void partition_actor::on_turn_end() {
   cancel_sent();
   if (next_leader_) adopt_leader();
   settle();
+  last_turn_end_ = now();
   if (lane* const other = std::exchange(moving_to_, nullptr)) move_to(*other);
 }
 
@@ -121,6 +158,7 @@ void partition_actor::on_turn_end() {
 /// sure that there is a turn there, which sends what waits and arms the timer.
 void partition_actor::move_to(lane& other) {
   home().cancel(timer_);
+  home().cancel(doze_timer_);
   if (!std::exchange(timer_queued_, true)) self()->push_front_list(timer_command_);
   self()->move_to(other);
 }
@@ -211,6 +249,7 @@ batch* partition_actor::next_to_send(std::uint64_t connection, instant now, bool
   batch* next = core_.next_to_send(connection, now, knows_zstd);
   if (next != nullptr) sends_ = leader_;
   settle();
+  if (dozes_ && patience() == 0) self()->end_doze();  // there is nothing to wait with any more
   return next;
 }
 
@@ -455,6 +494,7 @@ void partition_actor::on_stopped() noexcept {
   forget_answered_cancels();
   leave_outbox();
   home().cancel(timer_);
+  home().cancel(doze_timer_);
   releaser_.flush();
   give_back_room();
 }

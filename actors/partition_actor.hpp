@@ -99,9 +99,16 @@ class partition_actor final : public actor_body, public outbox_node, private par
   /// Any thread.
   [[nodiscard]] bool can_be_sent_to(instant now, duration patience) const noexcept;
 
+  /// Takes a record from its producer, or leaves it with him (false: this has ended). Any thread.
+  [[nodiscard]] bool push(record_node& node) noexcept;
+
   // For the leader's turn.
   [[nodiscard]] std::size_t next_bytes(instant now) const { return core_.next_bytes(now); }
   void end_linger() noexcept { core_.end_linger(); }
+  /// Records that lie in its queue go into their batch before it is sent.
+  void read_unread() noexcept { self()->read_unread(command_kind::record); }
+  /// The next record is to be seen at once. Outside its turn.
+  void end_doze() noexcept;
   batch* next_to_send(std::uint64_t connection, instant now, bool knows_zstd);
   /// What keeps the leader's connection from sending, until something is sent.
   void obstructed(std::error_code why) noexcept { core_.obstructed(why); }
@@ -116,6 +123,7 @@ class partition_actor final : public actor_body, public outbox_node, private par
   // actor_body
   void on_command(command& what) override;
   void on_turn_end() override;
+  [[nodiscard]] std::int64_t patience() noexcept override;
   void on_refused(command& what) noexcept override;
   void on_stopped() noexcept override;
 
@@ -182,6 +190,8 @@ class partition_actor final : public actor_body, public outbox_node, private par
                                    record_number number) const;
   [[nodiscard]] lane& home() const noexcept { return self()->home(); }
   [[nodiscard]] instant now() const noexcept { return home().now(); }
+  [[nodiscard]] instant came(const record_node& node) const noexcept;
+  static void queue_timer(timer_node& node) noexcept;
 
   const std::string topic_;
   topic_id topic_identity_;
@@ -209,6 +219,9 @@ class partition_actor final : public actor_body, public outbox_node, private par
   timer_node timer_;
   command timer_command_;
   bool timer_queued_ = false;
+  bool dozes_ = false;  // as far as this lane knows
+  timer_node doze_timer_;
+  std::optional<instant> last_turn_end_;  // what came later lay unread
 
   std::vector<std::shared_ptr<partition_event_sink>> subscribers_;
   std::atomic<std::uint64_t> queued_bytes_{0};        // as of the last turn's end

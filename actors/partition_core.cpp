@@ -50,7 +50,7 @@ partition_core::~partition_core() {
 
 // Records
 
-void partition_core::append(const record_node& node, instant now) {
+void partition_core::append(const record_node& node, instant now, instant came) {
   PARTITA_VISIT(core_event::append, state());
   now_ = now;
   const bool own_deadline = node.own_timeout().count() != 0;
@@ -88,7 +88,7 @@ void partition_core::append(const record_node& node, instant now) {
   const bool own = own_deadline || deadline + deadlines_apart_max < newest_deadline_;
   if (!own) deadline = newest_deadline_ = std::max(deadline, newest_deadline_);
   const std::uint64_t ordinal = next_ordinal_;
-  tail_for(node, deadline, now).append(node, ordinal, deadline, now);
+  tail_for(node, deadline, now).append(node, ordinal, deadline, came);
   ++next_ordinal_;
   ++unanswered_;
   note_deadline(own, deadline);
@@ -223,6 +223,39 @@ bool partition_core::lingers_alone(const batch& front) const noexcept {
          front.first_ordinal() >= flush_ordinal_ && front.count() < settings_.batch_records_max;
 }
 
+namespace {
+
+/// The lane takes in what came while the caches still hold it, and beside the producing thread.
+constexpr std::size_t unseen_bytes_max = 16'384;
+
+}  // namespace
+
+// A record of a halted key, or of a partition that is halted or paused, is answered or put aside at
+// once, and one that is alone in the producer may go at once (linger_habit). Behind a batch that
+// went the next record may come unseen for the time of one linger and a tick more: then the first
+// of those that came is due when it is seen. A partition where nothing came wants to see the next
+// one.
+partition_core::unseen partition_core::patience(instant now) const {
+  if (settings_.linger.count() == 0 || paused_ || gate_ != gate::open) return {};
+  if (!keys_.empty() || !recoveries_.empty()) return {};
+  if (own_deadlines_) return {};  // the timer may be armed for one that ends later than they do
+  if (open_.empty()) {
+    if (now >= quiet_until_ || effects_.is_alone()) return {};
+    return {room_of(wire::batch_header_size, 0), quiet_until_};
+  }
+  const batch& tail = *open_.back();
+  if (tail.state() != batch_state::open) return {};
+  return {room_of(tail.size(), tail.count()), {}};
+}
+
+/// What fills a batch makes it due, so it is not to come unseen.
+std::size_t partition_core::room_of(std::size_t size, std::size_t count) const noexcept {
+  const std::size_t bytes = settings_.batch_bytes_max - std::min(size, settings_.batch_bytes_max);
+  const std::size_t records =
+      settings_.batch_records_max - std::min(count, settings_.batch_records_max);
+  return std::min({unseen_bytes_max, bytes, records * unseen_record_bytes});
+}
+
 partition_core::sending partition_core::may_send(instant now) const {
   if (!leader_.known() || paused_) return sending::barred;
   if (numbering_ != numbering::usable && numbering_ != numbering::none_needed)
@@ -293,6 +326,7 @@ batch* partition_core::next_to_send(std::uint64_t connection, instant now, bool 
   const bool repeated = next != nullptr;
   if (next == nullptr) {
     next = open_.pop_front();
+    quiet_until_ = now + settings_.linger + std::chrono::milliseconds(1);
     next->renewed = false;
     const auto count = static_cast<std::int32_t>(next->count());
     const bool replaced = settings_.codec == wire::codec::zstd && !knows_zstd;

@@ -68,7 +68,9 @@ class partition_core {
 
   /// Buffers a record, or answers it at once when it may not be buffered. The node can be freed
   /// after.
-  void append(const record_node& node, instant now);
+  void append(const record_node& node, instant now) { append(node, now, now); }
+  /// `came`: when it began to wait for company; not after `now`.
+  void append(const record_node& node, instant now, instant came);
   /// A leader or a leader epoch other than before ends the backoff of the batch that waits.
   void set_leader(broker_id leader, leader_epoch epoch, instant now);
   /// Why nothing can be sent at the moment: the cause of what expires meanwhile (LIE-04).
@@ -112,6 +114,15 @@ class partition_core {
   batch* next_to_send(std::uint64_t connection, instant now, bool knows_zstd = true);
   /// What next_to_send() would hand out, about, in bytes; 0 when nothing may be sent.
   [[nodiscard]] std::size_t next_bytes(instant now) const;
+  [[nodiscard]] bool has_open() const noexcept { return !open_.empty(); }
+  struct unseen {
+    std::size_t bytes = 0;         ///< may come; 0: each record must be seen at once
+    std::optional<instant> until;  ///< to be called then; none: the timer is armed already
+  };
+  /// What may come unseen after a turn, because it would only wait for company.
+  [[nodiscard]] unseen patience(instant now) const;
+  /// What a record that comes unseen counts besides its tail: not less than a batch needs for it.
+  static constexpr std::uint32_t unseen_record_bytes = 24;
   /// What was produced until now lingers no longer.
   void end_linger() noexcept { flush_ordinal_ = next_ordinal_; }
   /// acks=0: the whole frame was handed over, and no answer will come.
@@ -166,6 +177,7 @@ class partition_core {
 
   /// Whether the next batch may be sent: no, not before it has lingered, or now.
   enum class sending : std::uint8_t { barred, lingers, due };
+  [[nodiscard]] std::size_t room_of(std::size_t size, std::size_t count) const noexcept;
   [[nodiscard]] sending may_send(instant now) const;
   [[nodiscard]] std::size_t size_of_next() const;
   [[nodiscard]] bool is_lone_record() const;
@@ -352,6 +364,7 @@ class partition_core {
   std::optional<instant> early_expiry_;  // then: the first of all deadlines
   instant now_{};                        // of the command that is carried out
   std::uint64_t unanswered_ = 0;
+  instant quiet_until_{};            // see patience()
   std::uint64_t flush_ordinal_ = 0;  // lingering ends early for what was produced before this
   std::vector<flush_barrier*> barriers_;
 

@@ -26,6 +26,7 @@ struct diary {
   std::vector<int> processed;
   std::vector<int> refused;
   std::vector<std::size_t> processed_at_turn_end;
+  std::int64_t patience = 0;
   bool started = false;
   bool stopped = false;
 };
@@ -43,6 +44,7 @@ class scripted_body final : public actor_body {
     if (on_number_) on_number_(*self(), node->number);
   }
   void on_turn_end() override { log_.processed_at_turn_end.push_back(log_.processed.size()); }
+  std::int64_t patience() noexcept override { return log_.patience; }
   void on_refused(command& what) noexcept override {
     const std::unique_ptr<numbered> node(static_cast<numbered*>(&what));
     log_.refused.push_back(node->number);
@@ -59,6 +61,21 @@ class scripted_body final : public actor_body {
 
 bool push(actor_cell& to, int number, std::uint32_t bytes = 0) {
   auto node = std::make_unique<numbered>(number, bytes);
+  if (!to.push(*node)) return false;
+  static_cast<void>(node.release());
+  return true;
+}
+
+bool push_patiently(actor_cell& to, int number) {
+  auto node = std::make_unique<numbered>(number);
+  if (!to.push_patiently(*node, 1)) return false;
+  static_cast<void>(node.release());
+  return true;
+}
+
+bool push_other_kind(actor_cell& to, int number) {
+  auto node = std::make_unique<numbered>(number);
+  node->kind = command_kind::control;
   if (!to.push(*node)) return false;
   static_cast<void>(node.release());
   return true;
@@ -243,6 +260,96 @@ TEST_F(ActorCell, MovesToAnotherLaneBetweenTwoTurns) {
   lane* const first = &running->lane_at(0);
   lane* const second = &running->lane_at(1);
   EXPECT_EQ(seen, (std::vector{first, first, second}));
+}
+
+TEST_F(ActorCell, WhileItDozesPatientCommandsWaitForOneThatCanNot) {
+  log.patience = 10;
+  const auto actor = spawn();
+  run_until_idle();
+  ASSERT_TRUE(push_patiently(*actor.cell(), 1));
+  ASSERT_TRUE(push_patiently(*actor.cell(), 2));
+  run_until_idle();
+  EXPECT_TRUE(log.processed.empty());
+
+  ASSERT_TRUE(push(*actor.cell(), 3));
+  run_until_idle();
+  EXPECT_EQ(log.processed, (std::vector{1, 2, 3}));
+}
+
+TEST_F(ActorCell, ItsPatienceEnds) {
+  log.patience = 2;
+  const auto actor = spawn();
+  run_until_idle();
+  ASSERT_TRUE(push_patiently(*actor.cell(), 1));
+  ASSERT_TRUE(push_patiently(*actor.cell(), 2));
+
+  run_until_idle();
+
+  EXPECT_EQ(log.processed, (std::vector{1, 2}));
+}
+
+TEST_F(ActorCell, TheEndOfADozeGivesATurnToWhatLiesUnread) {
+  log.patience = 10;
+  const auto actor = spawn();
+  run_until_idle();
+  ASSERT_TRUE(push_patiently(*actor.cell(), 1));
+
+  actor.cell()->end_doze();
+  run_until_idle();
+
+  EXPECT_EQ(log.processed, std::vector{1});
+}
+
+TEST_F(ActorCell, WhatLiesUnreadCanBeReadBeforeItsTurn) {
+  log.patience = 10;
+  const auto actor = spawn();
+  run_until_idle();
+  for (int i = 1; i <= 3; ++i) ASSERT_TRUE(push_patiently(*actor.cell(), i));
+
+  actor.cell()->read_unread(command_kind::first_free);
+  EXPECT_EQ(log.processed, (std::vector{1, 2, 3}));
+
+  ASSERT_TRUE(push_patiently(*actor.cell(), 4));
+  run_until_idle();
+  EXPECT_EQ(log.processed, (std::vector{1, 2, 3})) << "it dozes on";
+}
+
+TEST_F(ActorCell, WhatIsPushedWhileTheUnreadIsReadHasItsTurnInOrder) {
+  log.patience = 10;
+  const auto actor = spawn([](actor_cell& self, int number) {
+    if (number == 1) ASSERT_TRUE(push_other_kind(self, 10));
+  });
+  run_until_idle();
+  ASSERT_TRUE(push_patiently(*actor.cell(), 1));
+  ASSERT_TRUE(push_patiently(*actor.cell(), 2));
+
+  actor.cell()->read_unread(command_kind::first_free);
+  EXPECT_EQ(log.processed, std::vector{1}) << "another kind stands before the second";
+  run_until_idle();
+  EXPECT_EQ(log.processed, (std::vector{1, 10, 2}));
+}
+
+TEST_F(ActorCell, WhatLiesUnreadIsNotReadInTheOwnTurn) {
+  const auto actor = spawn([](actor_cell& self, int number) {
+    if (number == 1) self.read_unread(command_kind::first_free);
+  });
+  for (int i = 1; i <= 2; ++i) ASSERT_TRUE(push(*actor.cell(), i));
+  run_until_idle();
+  EXPECT_EQ(log.processed, (std::vector{1, 2}));
+}
+
+TEST_F(ActorCell, ADozingActorStopsAndRefusesWhatLiesUnread) {
+  log.patience = 10;
+  const auto actor = spawn();
+  run_until_idle();
+  ASSERT_TRUE(push_patiently(*actor.cell(), 1));
+  actor.request_stop();
+
+  run_until_idle();
+
+  EXPECT_EQ(log.refused, std::vector{1});
+  EXPECT_TRUE(log.stopped);
+  EXPECT_FALSE(push_patiently(*actor.cell(), 2));
 }
 
 class ActorCellWithShortTurns : public ActorCell {

@@ -84,7 +84,112 @@ TEST(Inbox, ClosingAnIdleInboxReturnsNothing) {
   EXPECT_TRUE(queue.closed());
 }
 
-TEST(Inbox, KeepsEverySendersOrderAndLosesNothingUnderContention) {
+TEST(Inbox, ADozingReaderIsWokenByWhatUsesUpItsPatience) {
+  inbox queue;
+  numbered nodes[4];
+  for (int i = 0; i < 4; ++i) nodes[i].number = i;
+  ASSERT_EQ(queue.push(nodes[0]), push_result::wake);
+  ASSERT_EQ(queue.take_all(), &nodes[0]);
+  ASSERT_TRUE(queue.try_doze(100));
+
+  EXPECT_EQ(queue.push_patiently(nodes[1], 60), push_result::queued);
+  EXPECT_EQ(queue.push_patiently(nodes[2], 60), push_result::wake);
+  EXPECT_EQ(queue.push_patiently(nodes[3], 60), push_result::queued) << "it is awake";
+  EXPECT_EQ(numbers(queue.take_all()), (std::vector{1, 2, 3}));
+}
+
+TEST(Inbox, ADozingReaderIsWokenByWhatCanNotWait) {
+  inbox queue;
+  numbered nodes[3];
+  for (int i = 0; i < 3; ++i) nodes[i].number = i;
+  ASSERT_EQ(queue.push(nodes[0]), push_result::wake);
+  ASSERT_EQ(queue.take_all(), &nodes[0]);
+  ASSERT_TRUE(queue.try_doze(100));
+  ASSERT_EQ(queue.push_patiently(nodes[1], 1), push_result::queued);
+
+  EXPECT_EQ(queue.push(nodes[2]), push_result::wake);
+  EXPECT_EQ(numbers(queue.take_all()), (std::vector{1, 2})) << "and reads in the order of pushes";
+}
+
+TEST(Inbox, APatientPushWakesAReaderThatDoesNotDoze) {
+  inbox queue;
+  numbered first, second;
+
+  EXPECT_EQ(queue.push_patiently(first, 1), push_result::wake);
+  EXPECT_EQ(queue.push_patiently(second, 1), push_result::queued);
+}
+
+TEST(Inbox, DozesOnlyWhenItIsEmpty) {
+  inbox queue;
+  numbered node;
+  ASSERT_EQ(queue.push(node), push_result::wake);
+
+  EXPECT_FALSE(queue.try_doze(100));
+  EXPECT_EQ(queue.take_all(), &node);
+}
+
+TEST(Inbox, TheEndOfADozeTellsWhetherSomethingLiesUnread) {
+  inbox queue;
+  numbered nodes[2];
+  ASSERT_EQ(queue.push(nodes[0]), push_result::wake);
+  EXPECT_FALSE(queue.end_doze(false)) << "it does not doze";
+  ASSERT_EQ(queue.take_all(), &nodes[0]);
+  ASSERT_TRUE(queue.try_doze(100));
+
+  EXPECT_FALSE(queue.end_doze(false));
+  ASSERT_EQ(queue.push_patiently(nodes[0], 1), push_result::wake) << "it is idle now";
+  ASSERT_EQ(queue.take_all(), &nodes[0]);
+  ASSERT_TRUE(queue.try_doze(100));
+  ASSERT_EQ(queue.push_patiently(nodes[1], 1), push_result::queued);
+  EXPECT_TRUE(queue.end_doze(false));
+  EXPECT_EQ(queue.take_all(), &nodes[1]);
+}
+
+TEST(Inbox, ADozeEndsAlsoForWhatIsNotInTheInbox) {
+  inbox queue;
+  numbered nodes[2];
+  ASSERT_EQ(queue.push(nodes[0]), push_result::wake);
+  ASSERT_EQ(queue.take_all(), &nodes[0]);
+  ASSERT_TRUE(queue.try_doze(100));
+
+  EXPECT_TRUE(queue.end_doze(true));
+  EXPECT_EQ(queue.push(nodes[1]), push_result::queued) << "the caller has scheduled it";
+}
+
+TEST(Inbox, WhatLiesUnreadCanBeTakenWithoutEndingTheDoze) {
+  inbox queue;
+  numbered nodes[3];
+  for (int i = 0; i < 3; ++i) nodes[i].number = i;
+  ASSERT_EQ(queue.push(nodes[0]), push_result::wake);
+  ASSERT_EQ(queue.take_unread(), &nodes[0]) << "awake: as take_all()";
+  ASSERT_TRUE(queue.try_doze(100));
+  EXPECT_EQ(queue.take_unread(), nullptr);
+  ASSERT_EQ(queue.push_patiently(nodes[0], 1), push_result::queued);
+  ASSERT_EQ(queue.push_patiently(nodes[1], 1), push_result::queued);
+
+  EXPECT_EQ(numbers(queue.take_unread()), (std::vector{0, 1}));
+  EXPECT_EQ(queue.push_patiently(nodes[2], 1), push_result::queued);
+  EXPECT_EQ(queue.push(nodes[0]), push_result::wake);
+  EXPECT_EQ(numbers(queue.take_all()), (std::vector{2, 0}));
+}
+
+TEST(Inbox, ClosingReturnsWhatLiesUnread) {
+  inbox queue;
+  numbered nodes[2];
+  ASSERT_EQ(queue.push(nodes[0]), push_result::wake);
+  ASSERT_EQ(queue.take_all(), &nodes[0]);
+  ASSERT_TRUE(queue.try_doze(100));
+  ASSERT_EQ(queue.push_patiently(nodes[1], 1), push_result::queued);
+
+  EXPECT_EQ(queue.close(), &nodes[1]);
+  EXPECT_EQ(queue.push_patiently(nodes[0], 1), push_result::closed);
+}
+
+class InboxContention : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Inbox, InboxContention, testing::Bool(),
+                         [](const auto& each) { return each.param ? "Dozing" : "Idle"; });
+
+TEST_P(InboxContention, KeepsEverySendersOrderAndLosesNothing) {
   constexpr int senders = 4;
   constexpr int each = 20'000;
   inbox queue;
@@ -99,7 +204,9 @@ TEST(Inbox, KeepsEverySendersOrderAndLosesNothingUnderContention) {
         auto& node = nodes[static_cast<std::size_t>(s)][static_cast<std::size_t>(i)];
         node.sender = s;
         node.number = i;
-        if (queue.push(node) == push_result::wake) wakes.fetch_add(1);
+        const bool waits = GetParam() && i % 64 != 63;
+        if ((waits ? queue.push_patiently(node, 1) : queue.push(node)) == push_result::wake)
+          wakes.fetch_add(1);
       }
     });
   // The reader blocks as often as it can; each block must be ended by exactly one wake.
@@ -115,7 +222,7 @@ TEST(Inbox, KeepsEverySendersOrderAndLosesNothingUnderContention) {
       disordered += what->number != expected[what->sender]++ ? 1 : 0;
       ++read;
     }
-    if (queue.try_block()) ++blocks;
+    if (GetParam() ? queue.try_doze(20) : queue.try_block()) ++blocks;
   }
   for (auto& thread : threads) thread.join();
 

@@ -257,5 +257,17 @@ TEST(Outbox, WhatIsReadyLingersNoLonger) {
   EXPECT_EQ(take_all(box.pick({1000, 100}, size_now)), nodes{&made[0]});
 }
 
+TEST(Outbox, WhatHasNothingToBringAlongLingersNoMore) {
+  outbox box;
+  outbox_node idle, ready;
+  box.let_linger(idle);
+  box.add(ready, 10);
+  box.stop_lingering(idle);
+  box.stop_lingering(ready);
+  EXPECT_FALSE(box.any_lingering());
+  EXPECT_TRUE(ready.waiting()) << "no effect elsewhere";
+  box.remove(ready);
+}
+
 }  // namespace
 }  // namespace partita::actors

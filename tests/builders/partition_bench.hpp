@@ -178,6 +178,13 @@ class partition_bench : public actors::partition_effects {
     call_ = 0;
     return number;
   }
+  /// One that lay unread since then.
+  int produce_that_came(actors::instant then) {
+    came_ = then;
+    const int number = append("", now, 0ms, {});
+    came_.reset();
+    return number;
+  }
   int produce_unkeyed() { return append(std::nullopt, now, 0ms, {}); }
 
   /// One that can be cancelled, with a delivery timeout of its own (0: the partition's).
@@ -590,7 +597,7 @@ class partition_bench : public actors::partition_effects {
     node->flags = static_cast<std::uint16_t>(failure);
     node->call = call_;
     accepted_bytes += node->weight;
-    core->append(*node, now);
+    core->append(*node, now, came_.value_or(now));
     node->flags = 0;
     actors::release_record_node(*node);
     turn();
@@ -633,6 +640,7 @@ class partition_bench : public actors::partition_effects {
   std::map<int, std::string> told_;
   std::map<int, std::uint64_t> ordinals_;
   std::uint32_t call_ = 0;
+  std::optional<actors::instant> came_;
   int leader_ = 0;
   std::uint64_t next_ticket_ = 1;
 };
