@@ -348,7 +348,7 @@ batch* partition_core::next_to_send(std::uint64_t connection, instant now, bool 
   next->doubt.asked = leader_;
   if (!next->attempts.doubted()) next->doubt.doubted_in = leader_epoch_;
   // What was looked for before it was sent again says nothing about what comes of this attempt.
-  if (!look_.for_tickets) look_.running = false;
+  if (!look_.for_tickets || looks_for(*next)) look_.running = false;
   next->attempts.begun();
   obstacle_ = {};
   ++outstanding_;

@@ -219,6 +219,7 @@ class partition_core {
   [[nodiscard]] unknown_batch* next_ticket_to_look_for(instant now);
   void ask_log(log_question question, bool for_tickets);
   void abandon_look() noexcept;
+  [[nodiscard]] bool looks_for(const batch& sent) const noexcept;
   void take_batch_findings(const log_findings& findings, instant now);
   void take_ticket_findings(const log_findings& findings, instant now);
   void found_in_log(batch& sent, const found_batch& where);

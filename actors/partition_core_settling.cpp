@@ -137,6 +137,12 @@ void partition_core::ask_log(log_question question, bool for_tickets) {
   effects_.look_into_log(look_.asked);
 }
 
+bool partition_core::looks_for(const batch& sent) const noexcept {
+  const auto& targets = look_.asked.targets;
+  return std::any_of(targets.begin(), targets.end(),
+                     [&](const log_target& each) { return each.stamp == sent.tuple(); });
+}
+
 /// What comes of it is of a leader that is none any more.
 void partition_core::abandon_look() noexcept {
   look_.running = false;

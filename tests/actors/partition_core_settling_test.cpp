@@ -591,6 +591,30 @@ batch* cancel_one_of_two(partition_bench& b) {
   return sent;
 }
 
+TEST(Settling, WhatWasReadBeforeARecoverySaysNothingAboutItsAttempt) {
+  partition_bench b(settings(failure_policy::halt_partition));
+  b.started().establish(10);
+  b.produce(2);
+  b.answer(b.send(), broker_errc::unknown_server_error);
+  b.pause();
+  b.advance(10s);
+  b.resume();
+  auto& run = b.settle(b.tickets[1]);
+  b.advance(1s);
+  ASSERT_EQ(b.looked_for(), "0.1 from 11");
+  const log_findings before{b.look->token, search_end::decided, {std::nullopt}, {}, {}};
+
+  b.recover(recovery::resubmit);
+  b.answer(b.send(), broker_errc::request_timed_out);
+  b.pause();
+  b.advance(10s);
+  b.core->looked(before, b.now);
+
+  EXPECT_EQ(run.verdict, "");
+  b.look.reset();
+  b.end();
+}
+
 TEST(Settling, TIME_04_ACancelledRecordIsSettledByItsBatch) {
   partition_bench b(settings());
   batch* sent = cancel_one_of_two(b);
