@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <algorithm>
 #include <set>
 #include <string>
@@ -50,7 +51,7 @@ SCENARIO_SEEDS(fault_hang, hang_03_many_waiters, 20) {
 SCENARIO(fault_hang, hang_04_produce_from_completion_when_full) {
   s.set().buffer_memory_bytes = 1400;
   s.set().batch_size_bytes = 1400;
-  int next = 0;
+  std::atomic<int> next{0};
   std::function<void(const outcome&)> more = [&](const outcome&) {
     if (next >= 40) return;
     static const std::string value(600, 'x');

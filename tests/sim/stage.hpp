@@ -159,7 +159,8 @@ class stage : private attempt_script {
   // Time and facts
   /// "A#1 seen", "A#2 stored", "A#1 answered": waits for it, and for its arrival at the client.
   void when(std::string_view fact);
-  /// On sockets the fact is looked at under the lock that answers need: it must not wait for a lane.
+  /// On sockets the fact is looked at under the lock that answers need: it must not wait for a
+  /// lane.
   bool until(const std::function<bool()>& fact, std::chrono::nanoseconds limit = 10min);
   void run(std::chrono::nanoseconds length);
   void after(std::chrono::nanoseconds delay, std::function<void()> action);
