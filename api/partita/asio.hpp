@@ -3,9 +3,8 @@
 //     partita::outcome o = co_await producer.produce(record);              // in an asio::awaitable
 //     producer.produce(record)([](partita::outcome o) { ... });            // any completion token
 //     producer.produce(record)(bind_cancellation_slot(slot, token));       // can be cancelled
-//     partita::tally t = co_await partita::async_wait(producer.flush());   // flush, close,
-//     recover, ... auto producer = partita::make_producer_on(loop, config);             // no
-//     thread but the loop's
+//     partita::tally t = co_await partita::async_wait(producer.flush());   // or close, recover
+//     auto producer = partita::make_producer_on(loop, config);             // no other thread
 //
 // Order: handlers with the same executor are called in the order of their partitions' answers. A
 // run of answered records costs one post to an execution context, whatever number of handlers it
@@ -26,10 +25,11 @@
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/execution_context.hpp>
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
 #include <boost/asio/query.hpp>
 #include <boost/asio/system_executor.hpp>
 #include <boost/asio/use_future.hpp>
@@ -51,6 +51,13 @@ namespace partita {
                                                          const producer_config& config);
 
 namespace detail {
+
+/// The executor, counted as work: its context runs on as long as this lives. A work guard would do
+/// the same, but not for a strand of any_io_executor.
+template <class Executor>
+[[nodiscard]] auto with_work(const Executor& executor) {
+  return boost::asio::prefer(executor, boost::asio::execution::outstanding_work.tracked);
+}
 
 /// One sink per execution context.
 class handler_sink_service final : public boost::asio::execution_context::service {
@@ -90,12 +97,12 @@ class executor_handler final : public waiting_handler {
       : held_(std::in_place, std::move(handler), executor) {}
 
   void post_drain(handler_sink& sink) override {
-    boost::asio::post(held_->work.get_executor(), [&sink] { sink.drain(); });
+    boost::asio::post(held_->work, [&sink] { sink.drain(); });
   }
   void call(outcome answer) override {
     held taken = std::move(*held_);
     delete this;
-    boost::asio::dispatch(taken.work.get_executor(), [handler = std::move(taken.handler),
+    boost::asio::dispatch(taken.work, [handler = std::move(taken.handler),
                                                       answer = std::move(answer)]() mutable {
       leave_slot(handler);
       std::move(handler)(std::move(answer));
@@ -109,9 +116,10 @@ class executor_handler final : public waiting_handler {
  private:
   /// The work keeps the context's run() from returning while the record is unanswered.
   struct held {
-    held(Handler&& from, const Executor& executor) : handler(std::move(from)), work(executor) {}
+    held(Handler&& from, const Executor& executor)
+        : handler(std::move(from)), work(with_work(executor)) {}
     Handler handler;
-    boost::asio::executor_work_guard<Executor> work;
+    decltype(with_work(std::declval<const Executor&>())) work;
   };
   std::optional<held> held_;
 };
@@ -198,12 +206,10 @@ struct wait_initiation {
       });
     } else {
       std::move(waited).then([handler = std::forward<Handler>(handler),
-                              work = boost::asio::executor_work_guard<executor_type>(executor)](
-                                 const T& result) mutable {
-        boost::asio::post(work.get_executor(),
-                          [handler = std::move(handler), result = result]() mutable {
-                            std::move(handler)(std::move(result));
-                          });
+                              work = with_work(executor)](const T& result) mutable {
+        boost::asio::post(work, [handler = std::move(handler), result = result]() mutable {
+          std::move(handler)(std::move(result));
+        });
       });
     }
   }

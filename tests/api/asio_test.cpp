@@ -203,6 +203,26 @@ TEST_F(Asio, AStrandKeepsItsHandlersApartAndInOrder) {
   EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
 }
 
+// The usual strand in a coroutine: its executor is any_io_executor, for which no work guard
+// compiles.
+TEST_F(Asio, AStrandOfAnyExecutorTakesHandlersToo) {
+  producer producer(config());
+  int delivered = 0;
+  int flushed = 0;
+  asio::co_spawn(
+      loop_,
+      [&]() -> asio::awaitable<void> {
+        const auto strand = asio::make_strand(co_await asio::this_coro::executor);
+        producer.produce({.topic = "t", .value = "v"})(asio::bind_executor(
+            strand, [&](const outcome& answer) { delivered += answer.is_delivered() ? 1 : 0; }));
+        async_wait(producer.flush(), asio::bind_executor(strand, [&](const tally&) { ++flushed; }));
+      },
+      asio::detached);
+  loop_.run();  // returns when both were called
+  EXPECT_EQ(delivered, 1);
+  EXPECT_EQ(flushed, 1);
+}
+
 TEST_F(Asio, AProducerRunsOnTheLoopOfTheApplication) {
   auto on_loop = make_producer_on(loop_, config());
   std::optional<bool> delivered;
