@@ -26,7 +26,9 @@ void open_records::entry::answer(const outcome& told) {
   if (failure != nullptr) failure_ = std::make_unique<failed>(*failure);
   topic_.ledger->answered(topic_, told);
   open_records& owner = owner_;
-  if (failure != nullptr) owner.any_failed_.store(true);
+  // With acks=0 no answer is all that can come.
+  const bool failure_ends = failure != nullptr && failure->code != client_errc::no_acknowledgement;
+  if (failure_ends) owner.any_failed_.store(true);
   // The last that is touched: the main thread may take it away from here on.
   answered_.store(true, std::memory_order_release);
   if (failure != nullptr && owner.on_failure_ != nullptr) owner.on_failure_(owner.context_);

@@ -58,7 +58,7 @@ class open_records {
   /// The last one was not accepted.
   void withdraw_last();
   [[nodiscard]] bool is_full() const noexcept;
-  /// Some record failed. Any thread.
+  /// Some record failed; one that asked for no acknowledgement and got none did not. Any thread.
   [[nodiscard]] bool any_failed() const noexcept { return any_failed_.load(); }
 
   /// Calls `see` with each that is answered and has nothing unanswered in front of it.

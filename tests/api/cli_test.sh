@@ -98,6 +98,10 @@ run 0 '-X twice' produce -b "$bootstrap" -t one -X linger.ms=1 -X linger.ms=2
 run 1 'idempotence against acks' produce -b "$bootstrap" -t one --acks 1 -X enable.idempotence=true
 says err 'set enable.idempotence=false' 'idempotence against acks: the way out'
 echo one >"$work/in"
+seq 1 20000 >"$work/in"
+run 3 'no acknowledgements' produce -b "$bootstrap" -t one-acks --acks 0
+says out '20000 records in .*: 0 delivered, 0 not written, 20000 unknown' 'no acknowledgements'
+echo one >"$work/in"
 run 0 'acks alone' produce -b "$bootstrap" -t one-acks --acks 1
 says err 'note: enable.idempotence is false, to fit acks' 'acks alone'
 : >"$work/in"
