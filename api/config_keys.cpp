@@ -71,7 +71,9 @@ std::string_view nearest_key(std::string_view name) {
     // A suggestion that would be refused or ignored helps nobody.
     if (is_prefix_row(row) || row.mark == key_mark::refused || row.mark == key_mark::ignored)
       return;
-    const std::size_t found = edit_distance(wanted, row.name);
+    const bool begins = row.name.size() > wanted.size() && row.name.starts_with(wanted) &&
+                        row.name[wanted.size()] == '.';  // linger for linger.ms
+    const std::size_t found = begins ? 1 : edit_distance(wanted, row.name);
     if (found >= distance) return;
     distance = found;
     nearest = row.name;

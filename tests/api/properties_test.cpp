@@ -240,6 +240,7 @@ TEST(ApplyProperty, SuggestsTheNearestKnownKey) {
   const suggestion cases[] = {
       {"linger.sm", "linger.ms"},
       {"linger_ms", "linger.ms"},
+      {"linger", "linger.ms"},
       {"LINGER.MS", "linger.ms"},
       {"bootstrap.server", "bootstrap.servers"},
       {"compresion.type", "compression.type"},
