@@ -102,11 +102,11 @@ class executor_handler final : public waiting_handler {
   void call(outcome answer) override {
     held taken = std::move(*held_);
     delete this;
-    boost::asio::dispatch(taken.work, [handler = std::move(taken.handler),
-                                                      answer = std::move(answer)]() mutable {
-      leave_slot(handler);
-      std::move(handler)(std::move(answer));
-    });
+    boost::asio::dispatch(
+        taken.work, [handler = std::move(taken.handler), answer = std::move(answer)]() mutable {
+          leave_slot(handler);
+          std::move(handler)(std::move(answer));
+        });
   }
   void drop_handler() noexcept override {
     std::optional<held> doomed = std::move(held_);
