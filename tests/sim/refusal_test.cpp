@@ -156,6 +156,12 @@ producer_config narrow() {
   return config;
 }
 
+producer_config unanswered() {
+  producer_config config = narrow();
+  config.bootstrap_servers = "127.0.0.1:1";
+  return config;
+}
+
 TEST(Refusal, WhoProducesAgainForLackOfRoomHoldsNothingUp) {
   loopback_cluster brokers;
   ASSERT_FALSE(brokers.listening());
@@ -172,9 +178,7 @@ TEST(Refusal, WhoProducesAgainForLackOfRoomHoldsNothingUp) {
 
 // Nobody answers, so there is never room again.
 TEST(Refusal, WhoProducesAgainForLackOfRoomDoesNotKeepCloseFromEnding) {
-  producer_config config = narrow();
-  config.bootstrap_servers = "127.0.0.1:1";
-  std::optional<producer> one(std::in_place, config);
+  std::optional<producer> one(std::in_place, unanswered());
   stubborn all{*one};
   constexpr int records = 200;
   for (int i = 0; i < records; ++i) all.produce("v");
@@ -188,9 +192,7 @@ TEST(Refusal, WhoProducesAgainForLackOfRoomDoesNotKeepCloseFromEnding) {
 
 // What is told `closed` is produced again: close() ends all the same. (The destructor would not.)
 TEST(Refusal, WhoProducesAgainForEverDoesNotKeepCloseFromEnding) {
-  producer_config config = narrow();
-  config.bootstrap_servers = "127.0.0.1:1";
-  std::optional<producer> one(std::in_place, config);
+  std::optional<producer> one(std::in_place, unanswered());
   stubborn all{*one};
   all.heeds_closing = false;
   constexpr int records = 200;
@@ -205,9 +207,7 @@ TEST(Refusal, WhoProducesAgainForEverDoesNotKeepCloseFromEnding) {
 }
 
 TEST(Refusal, WhoProducesAgainForLackOfRoomDoesNotKeepTheDestructorFromEnding) {
-  producer_config config = narrow();
-  config.bootstrap_servers = "127.0.0.1:1";
-  std::optional<producer> one(std::in_place, config);
+  std::optional<producer> one(std::in_place, unanswered());
   stubborn all{*one};
   constexpr int records = 200;
   for (int i = 0; i < records; ++i) all.produce("v");
