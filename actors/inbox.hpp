@@ -9,7 +9,7 @@
 // 4. A reader that dozes is woken by every push() and by the push_patiently() that uses up its
 //    patience; what comes patiently before lies unread. So whoever dozes has a reason to come back.
 //
-// Threads: push() from any thread; everything else from the reader only.
+// Threads: push() and push_patiently() from any thread; everything else from the reader only.
 #pragma once
 
 #include <partita/contract.hpp>
@@ -63,6 +63,7 @@ class node_list {
 
   /// Null when empty.
   [[nodiscard]] Node* front() const noexcept { return head_; }
+  /// Null when empty.
   Node* pop_front() noexcept {
     Node* node = head_;
     if (node != nullptr) {
@@ -134,21 +135,13 @@ class mpsc_inbox {
 
   /// Goes idle. False if something was pushed meanwhile. After true the reader's owner may already
   /// be running again on another thread: touch nothing of it.
-  bool try_block() noexcept {
-    Node* seen = nullptr;
-    return top_.compare_exchange_strong(seen, idle_tag(), std::memory_order_acq_rel,
-                                        std::memory_order_relaxed) ||
-           seen == idle_tag();  // a reader that was run without having been woken
-  }
+  bool try_block() noexcept { return rest(idle_tag()); }
 
   /// As try_block(), until more than `patience` was pushed patiently (it is not looked at exactly:
   /// a push that falls together with this call may not count).
   bool try_doze(std::int64_t patience) noexcept {
     patience_.store(patience, std::memory_order_relaxed);
-    Node* seen = nullptr;
-    return top_.compare_exchange_strong(seen, dozing(nullptr), std::memory_order_acq_rel,
-                                        std::memory_order_relaxed) ||
-           seen == idle_tag();
+    return rest(dozing(nullptr));
   }
 
   /// What lies unread, oldest first, as take_all(); a reader that dozes goes on dozing. Only where
@@ -202,6 +195,13 @@ class mpsc_inbox {
   }
   static Node* node_of(Node* top) noexcept {
     return reinterpret_cast<Node*>(reinterpret_cast<std::uintptr_t>(top) & ~doze_bit);
+  }
+
+  bool rest(Node* how) noexcept {
+    Node* seen = nullptr;
+    return top_.compare_exchange_strong(seen, how, std::memory_order_acq_rel,
+                                        std::memory_order_relaxed) ||
+           seen == idle_tag();  // a reader that was run without having been woken
   }
 
   static Node* oldest_first(Node* newest) noexcept {

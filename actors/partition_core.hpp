@@ -68,7 +68,6 @@ class partition_core {
 
   /// Buffers a record, or answers it at once when it may not be buffered. The node can be freed
   /// after.
-  void append(const record_node& node, instant now) { append(node, now, now); }
   /// `came`: when it began to wait for company; not after `now`.
   void append(const record_node& node, instant now, instant came);
   /// A leader or a leader epoch other than before ends the backoff of the batch that waits.
@@ -177,9 +176,9 @@ class partition_core {
 
   /// Whether the next batch may be sent: no, not before it has lingered, or now.
   enum class sending : std::uint8_t { barred, lingers, due };
-  [[nodiscard]] std::size_t room_of(std::size_t size, std::size_t count) const noexcept;
   [[nodiscard]] sending may_send(instant now) const;
   [[nodiscard]] std::size_t size_of_next() const;
+  [[nodiscard]] std::size_t room_of(std::size_t size, std::size_t count) const noexcept;
   [[nodiscard]] bool is_lone_record() const;
   void tell_what_can_be_sent(instant now);
   [[nodiscard]] bool passes_gate(const batch& candidate) const noexcept;

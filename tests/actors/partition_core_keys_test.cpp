@@ -219,7 +219,7 @@ void append(partition_bench& b, int number, const char* key) {
   node->data = static_cast<std::uint64_t>(number);
   node->admitted_ns = b.now.time_since_epoch().count();
   b.accepted_bytes += node->weight;
-  b.core->append(*node, b.now);
+  b.core->append(*node, b.now, b.now);
   release_record_node(*node);
 }
 
