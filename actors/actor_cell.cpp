@@ -58,17 +58,20 @@ void actor_cell::end_doze() noexcept {
   if (inbox_.end_doze(false)) home().schedule(*this);
 }
 
-void actor_cell::read_unread(command_kind kind) noexcept {
-  if (in_turn() || phase_ != phase::running) return;
+bool actor_cell::read_unread(command_kind kind) noexcept {
+  if (in_turn() || phase_ != phase::running) return false;
   actor_cell* const outer = std::exchange(current_, this);
+  bool any = false;
   pending_.append_chain(inbox_.take_unread());
   while (command* what = front_.empty() ? pending_.front() : front_.front()) {
     if (what->kind != kind || stop_requested_.load(std::memory_order_acquire)) break;
     process(*next_command());
+    any = true;
   }
   const bool more = !front_.empty() || !pending_.empty();
   current_ = outer;
   if (more && inbox_.end_doze(true)) home().schedule(*this);
+  return any;
 }
 
 void actor_cell::push_front_list(command& what) noexcept {

@@ -59,9 +59,9 @@ class actor_cell final : public runnable {
   /// On its lane, outside its turn: the reason to wait is gone. What came meanwhile gets its turn.
   void end_doze() noexcept;
 
-  /// On its lane: processes the commands of this kind that are next in the queue, as in a turn. No
-  /// effect inside the own turn.
-  void read_unread(command_kind kind) noexcept;
+  /// On its lane: processes the commands of this kind that are next in the queue, as in a turn, but
+  /// without its end. Whether there were any. No effect inside the own turn.
+  bool read_unread(command_kind kind) noexcept;
 
   /// As push(), for code that knows it is inside the own turn (a contract).
   void push_front_list(command& what) noexcept;

@@ -137,12 +137,14 @@ void broker_actor::pump() {
 void broker_actor::take_lingering_along() {
   while (outbox_node* node = outbox_.pop_lingering()) {
     auto& partition = static_cast<partition_actor&>(*node);
-    partition.read_unread();
+    const bool read = partition.read_unread();
     partition.end_linger();
-    if (const std::size_t bytes = partition.next_bytes(lane_->now()))
+    if (const std::size_t bytes = partition.next_bytes(lane_->now())) {
       outbox_.add(partition, bytes);
-    else
-      partition.end_doze();  // nobody would bring along what came now
+      continue;
+    }
+    partition.end_doze();  // nobody would bring along what came now
+    if (read) partition.ask_for_turn();
   }
 }
 

@@ -31,10 +31,13 @@ partition_actor::partition_actor(std::string topic, topic_id topic_identity, par
 partition_actor::~partition_actor() = default;
 
 void partition_actor::queue_timer(timer_node& node) noexcept {
-  auto* self = static_cast<partition_actor*>(node.owner);
   // Through the queue: a timer has its place in the order like everything else (L5).
-  if (std::exchange(self->timer_queued_, true)) return;
-  if (!self->self()->push(self->timer_command_)) self->timer_queued_ = false;
+  static_cast<partition_actor*>(node.owner)->ask_for_turn();
+}
+
+void partition_actor::ask_for_turn() noexcept {
+  if (std::exchange(timer_queued_, true)) return;
+  if (!self()->push(timer_command_)) timer_queued_ = false;
 }
 
 // Commands

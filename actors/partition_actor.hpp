@@ -105,10 +105,12 @@ class partition_actor final : public actor_body, public outbox_node, private par
   // For the leader's turn.
   [[nodiscard]] std::size_t next_bytes(instant now) const { return core_.next_bytes(now); }
   void end_linger() noexcept { core_.end_linger(); }
-  /// Records that lie in its queue go into their batch before it is sent.
-  void read_unread() noexcept { self()->read_unread(command_kind::record); }
+  /// Records that lie in its queue go into their batch before it is sent. Whether there were any: a
+  /// turn is due to them, if next_to_send() is not to follow.
+  bool read_unread() noexcept { return self()->read_unread(command_kind::record); }
   /// The next record is to be seen at once. Outside its turn.
   void end_doze() noexcept;
+  void ask_for_turn() noexcept;
   batch* next_to_send(std::uint64_t connection, instant now, bool knows_zstd);
   /// What keeps the leader's connection from sending, until something is sent.
   void obstructed(std::error_code why) noexcept { core_.obstructed(why); }

@@ -84,5 +84,31 @@ SCENARIO_SEEDS(unseen, a_flush_waits_for_no_linger, 20) {
   s.await_all();
 }
 
+// What a request brings along is seen by its partition, even where nothing may be sent from it: it
+// asks for the producer id that it lacks.
+SCENARIO_SEEDS(unseen, what_was_brought_along_and_cannot_be_sent_asks_for_an_id, 20) {
+  s.set().linger = 1s;
+  s.set().batch_records_max = 10;
+  s.set().on_failure = failure_policy::skip;
+  s.set().new_producer_id_instead_of_bump = true;
+  s.move(1, s.cluster().view("t", 0)->leader);
+  s.produce("W@p1");  // learns where p1 is led
+  s.right("W=D");
+  s.run(3s);
+  s.produce("X@p1 A");  // nobody is alone
+  s.run(100ms);
+  api_fault refused;
+  refused.api = api::init_producer_id;
+  refused.code = broker_errc::cluster_authorization_failed;
+  s.cluster().inject(refused);
+  s.broker("A#n ->87");
+  for (int i = 0; i < 9; ++i) s.produce(nth(i));
+  s.right("A=N, r8=N");
+  s.run(300ms);
+  s.produce("C");
+  EXPECT_TRUE(s.until([&] { return s.answered("C") && s.answered("X"); }, 2s));
+  s.right("C=D, X=D");
+}
+
 }  // namespace
 }  // namespace partita::testing
