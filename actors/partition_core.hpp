@@ -313,6 +313,8 @@ class partition_core {
   void discard(const waiting_recovery& asked, batch_queue& failed);
   void take_all(const waiting_recovery& asked, batch_queue& failed);
   void resubmit(const waiting_recovery& asked, batch_queue& failed, instant now);
+  void fail_halted_resubmissions();
+  [[nodiscard]] bool is_halted(const completion_entry& each, std::uint64_t ordinal) const noexcept;
   [[nodiscard]] bool old_tuple_is_safe(const batch& unknown) const;
   void settle_as_written(batch& late, const waiting_recovery& asked);
 
@@ -349,6 +351,7 @@ class partition_core {
   bool new_id_wanted_ = false;  // bumping did not help: somebody else uses the id
 
   std::vector<waiting_recovery> recoveries_;  // oldest first
+  bool resubmitted_ = false;                  // some batch may be that recover() sent again
 
   std::uint64_t replaced_before_ = 0;  ///< older records were meant for a deleted topic
   settlement_book book_;               // what was answered unknown

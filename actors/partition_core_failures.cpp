@@ -189,6 +189,7 @@ void partition_core::bump_when_drained(instant now) {
   fail_replaced();
   fail_followers();
   if (!recoveries_.empty()) carry_out_recoveries(now);
+  fail_halted_resubmissions();
 }
 
 /// Batches whose every attempt is proven unwritten go back to the unsent ones, to be numbered under

@@ -302,9 +302,59 @@ void partition_core::resubmit(const waiting_recovery& asked, batch_queue& failed
     }
     for (std::size_t i = 0; i < next.count(); ++i) command.resubmitted.push_back(next.number_of(i));
     unanswered_ += next.count();
+    resubmitted_ = true;
   }
   newest_deadline_ = std::max(newest_deadline_, deadline);
   note_held_expiry();
+}
+
+bool partition_core::is_halted(const completion_entry& each, std::uint64_t ordinal) const noexcept {
+  return (gate_ == gate::halted && ordinal >= halt_ordinal_) || keys_.holds(each.key_hash, ordinal);
+}
+
+/// Only the report of their recovery tells what became of them, and it tells of all at once: held
+/// behind a newer halt they would hide the failure that made it from the one who waits for the
+/// report. They end, and belong to the next recovery.
+void partition_core::fail_halted_resubmissions() {
+  if (!resubmitted_ || numbering_ == numbering::fencing) return;
+  if (gate_ != gate::halted && keys_.empty()) return;
+  resubmitted_ = false;
+  for (const batch* at = unfinished_.front(); at != nullptr; at = batch_queue::after(*at))
+    resubmitted_ = resubmitted_ || at->submission != 0;
+  batch_queue ended;
+  for (batch_queue* queue : {&open_, &held_}) {
+    batch_queue kept;
+    while (!queue->empty()) {
+      batch* next = queue->pop_front();
+      const batch& in = *next;
+      batch* part =
+          next->submission == 0 ? nullptr : take_part(next, [&](const completion_entry& each) {
+            return is_halted(each, in.ordinal_of(each));
+          });
+      if (part != nullptr) ended.insert_by_order(*part);
+      if (next == nullptr) continue;
+      resubmitted_ = resubmitted_ || next->submission != 0;
+      kept.insert_by_order(*next);
+    }
+    while (!kept.empty()) queue->push_back(*kept.pop_front());
+  }
+  if (ended.empty()) return;
+  note_held_expiry();
+  note_aside_expiry();
+  joined_from_ = next_ordinal_;  // they may be sent again, before what comes now
+  while (!ended.empty()) {
+    batch& next = *ended.pop_front();
+    const halted_key* key = keys_.find(next.entries().front().key_hash);
+    const std::error_code cause =
+        gate_ == gate::halted || key == nullptr ? halt_cause_ : key->cause;
+    next.enter(batch_state::failed);
+    next.failure = {fate::not_written, client_errc::halted, cause, limit::none,
+                    next.attempts.attempts()};
+    answer_failed(next, next.failure);
+    next.keyed_only = gate_ != gate::halted;
+    kept_bytes_ += next.cost();
+    failed_.insert_by_order(next);
+  }
 }
 
 /// An answer that came too late for its deadline: its records are told when the recovery is.

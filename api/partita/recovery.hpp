@@ -42,7 +42,8 @@ struct resubmitted_record {
 /// What recover() did.
 struct recovery_report {
   bool was_halted = false;  ///< false: nothing to do, nothing was changed
-  /// resubmit: each failed record that was sent again, in order.
+  /// resubmit: each failed record that was sent again, in order. Where one fails again and halts,
+  /// those behind it are not_written, code `halted`, and belong to the next recover().
   std::vector<resubmitted_record> resubmitted{};
   /// resubmit: failed records of unknown fate that were left out because duplicates were not
   /// allowed.
