@@ -161,6 +161,7 @@ class metadata_actor final : public actor_body, public cluster_services, private
   [[nodiscard]] bool needs_cluster(instant now) const;
   void connect();
   void note_rebootstrap(std::string_view why);
+  void note_other_cluster(const std::string& before);
   void throttle(std::int32_t throttle_ms);
   void ask_when_due(instant now);
   void ask_for_all();

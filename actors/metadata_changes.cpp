@@ -61,9 +61,22 @@ void metadata_actor::take_metadata(const wire::session_answer& answer, std::int1
   error_ = {};
   error_text_.clear();
   if (asked_for_all_) refreshed_at_ = home().now();
-  map_ = cluster_map::merge(*map_, to_answer(decoded.value));
+  const cluster_snapshot before =
+      std::exchange(map_, cluster_map::merge(*map_, to_answer(decoded.value)));
+  note_other_cluster(before->cluster_id());
   apply_map();
   throttle(decoded.value.throttle_time_ms);
+}
+
+/// One that took its place under the same addresses is followed, but not without a word: servers of
+/// two clusters in one list look the same.
+void metadata_actor::note_other_cluster(const std::string& before) {
+  const std::string& now = map_->cluster_id();
+  if (before.empty() || before == now) return;
+  shared_.log(log_level::warning, [&] {
+    return "cluster: a broker says it belongs to cluster " + now + ", until now it was " + before +
+           "; does bootstrap.servers name two clusters?";
+  });
 }
 
 void metadata_actor::tell_address(broker_entry& entry, const broker_endpoint& endpoint) {

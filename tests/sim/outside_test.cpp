@@ -5,9 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -153,6 +157,53 @@ SCENARIO(outside_catalogue, o_0117_storage_error_with_too_few_attempts) {
   s.broker("A#n ->56");
   s.produce("A");
   s.right("A=U");
+}
+
+// The first cluster goes away, and the servers that are left are those of another one. What waits
+// was meant for another topic of that name, so it halts.
+TEST(outside_catalogue, o_0121_bootstrap_servers_of_two_clusters) {
+  struct noted {
+    std::mutex mutex;
+    std::string lines;
+  } noted;
+  cluster_options setup;
+  setup.topics["t"].partitions = 1;
+  setup.cluster_id = "the-first-cluster-----";
+  auto first = std::make_unique<loopback_cluster>(setup);
+  setup.cluster_id = "the-other-cluster-----";
+  setup.seed = 2;
+  loopback_cluster other(setup);
+  ASSERT_FALSE(first->listening());
+  ASSERT_FALSE(other.listening());
+  producer_config config;
+  config.bootstrap_servers = first->bootstrap() + "," + other.bootstrap();
+  config.log_context = &noted;
+  config.log = [](void* to, int level, std::string_view line) {
+    auto& all = *static_cast<struct noted*>(to);
+    const std::lock_guard lock(all.mutex);
+    if (level <= 4) all.lines += std::string(line) + '\n';
+  };
+  producer used(config);
+  const auto code_of_next = [&] {
+    std::promise<std::error_code> told;
+    partita::record one;
+    one.topic = "t";
+    one.partition = 0;
+    one.value = "v";
+    used.produce(one, [&](const outcome& answer) {
+      told.set_value(answer.is_delivered() ? std::error_code() : answer.failure()->code);
+    });
+    return told.get_future().get();
+  };
+  ASSERT_FALSE(code_of_next());
+  first.reset();
+  EXPECT_EQ(code_of_next(), client_errc::topic_replaced);
+  EXPECT_TRUE(other.log("t", 0).empty());
+  const std::lock_guard lock(noted.mutex);
+  EXPECT_NE(noted.lines.find("belongs to cluster the-other-cluster-----, until now it was "
+                             "the-first-cluster-----"),
+            std::string::npos)
+      << noted.lines;
 }
 
 SCENARIO_TIMED(outside_catalogue, o_0123_idle_connections) {
