@@ -1,6 +1,7 @@
 #include "tests/simulate/subject.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <stdexcept>
 
@@ -14,8 +15,12 @@ std::string payload(std::size_t producer, place where, std::uint64_t order, std:
   std::string text = std::to_string(producer) + '/' + std::to_string(where.first) + '/' +
                      std::to_string(where.second) + '/' + std::to_string(order) + '/';
   // Not one repeated byte: a batch that is cut at the wrong place shows.
-  for (std::size_t i = 0; i < padding; ++i)
-    text += static_cast<char>('a' + (order * 7 + i * i) % 26);
+  std::array<char, 26> letters{};
+  for (std::size_t i = 0; i < letters.size(); ++i)
+    letters[i] = static_cast<char>('a' + (order * 7 + i * i) % letters.size());
+  const std::size_t whole = text.size() + padding;
+  while (text.size() < whole)
+    text.append(letters.data(), std::min(letters.size(), whole - text.size()));
   return text;
 }
 
@@ -148,9 +153,10 @@ record_life& subject::enter(const wish& what) {
   one.from_callback = depth_ > 0;
   one.must_arrive = what.must_arrive;
   ++here.open;
-  note(one, "produced" + (one.key ? " key " + *one.key : std::string()) +
-                (one.from_callback ? " inside a callback" : "") +
-                (one.behind_halt ? " behind a halt" : ""));
+  if (trace_)
+    note(one, "produced" + (one.key ? " key " + *one.key : std::string()) +
+                  (one.from_callback ? " inside a callback" : "") +
+                  (one.behind_halt ? " behind a halt" : ""));
   return one;
 }
 
