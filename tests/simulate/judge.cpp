@@ -95,9 +95,9 @@ bool judge::once_at(const account& at, place where) {
 }
 
 // What recover(resubmit) sent again is named by its first answer's number: ascending, all of it
-// produced before the recovery, and there where it is said to be. What turned out to be in the log
-// keeps its place there. Where keys were halted each has an order of its own: a batch that may be
-// written stays whole, though others' records lie between its own.
+// ahead of the recovery in its partition, and there where it is said to be. What turned out to be
+// in the log keeps its place there. Where keys were halted each has an order of its own: a batch
+// that may be written stays whole, though others' records lie between its own.
 void judge::check_resubmissions(account& at) {
   std::map<std::pair<place, record_number>, std::uint64_t> orders;
   for (const record_life& one : at.whose->records())
@@ -108,12 +108,17 @@ void judge::check_resubmissions(account& at) {
     std::map<std::string, std::uint64_t> lasts;
     for (const auto& [number, answer] : again.records) {
       const auto named = orders.find({again.where, number});
-      if (named == orders.end() || named->second >= again.before) {
+      if (named == orders.end()) {
         add(1, "wrong-answer", *at.whose, at.whose->records().size(),
-            "the report of a recovery has a number that is not of a record it can have sent");
+            "the report of a recovery has a number that no record there was told");
         continue;
       }
       const record_life& found = at.whose->records()[named->second];
+      if (!may_come_before(found, again.before)) {
+        add(1, "wrong-answer", *at.whose, found.order,
+            "in the report of a recovery that was asked for before it");
+        continue;
+      }
       const delivered* success = answer.delivery();
       if (success == nullptr ? answer.failure()->fate == fate::unknown : !success->offset)
         ++at.loose[found.order];

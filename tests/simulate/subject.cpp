@@ -151,6 +151,7 @@ record_life& subject::enter(const wish& what) {
   one.behind_halt = config_.while_halted == while_halted::refuse &&
                     (here.seen || (one.key && here.keys.contains(*one.key)));
   one.from_callback = depth_ > 0;
+  one.begun = here.begun;
   one.must_arrive = what.must_arrive;
   ++here.open;
   if (trace_)
@@ -232,11 +233,15 @@ void subject::note_answer(record_life& one, const outcome& answer) {
   ++answers_;
   halting& here = halts_[one.where];
   --here.open;
+  // What was sent has been in its partition; the rest may have been answered on the way there.
+  const bool was_sent = answer.is_delivered() || answer.failure()->attempts > 0;
+  if (was_sent && !one.from_callback && !one.together)
+    here.begun = std::max(here.begun, one.order + 1);
   if (const failed* failure = answer.failure()) {
     failure->fate == fate::unknown ? ++seen_.unknown : ++seen_.not_written;
     if (failure->fate == fate::unknown) ask_what_became_of(one, *failure);
     if (is(*failure, client_errc::buffer_full)) seen_.hit(fault_kind::no_room);
-    const bool collected = here.recovering > 0 && one.order < here.recovered_at;
+    const bool collected = here.recovering > 0 && may_come_before(one, here.recovered_at);
     if (!collected && !one.together && halts(*failure)) {
       if (config_.on_failure == failure_policy::halt_partition ||
           is(*failure, client_errc::invariant_broken) || is(*failure, client_errc::topic_replaced))
@@ -340,7 +345,8 @@ void subject::reported(resubmission asked, const recovery_report& report) {
   seen_.taken += report.taken.size();
   if (trace_)
     for (const resubmitted_record& each : report.resubmitted)
-      trace_("  resubmitted: " + text_of(each.answer));
+      trace_("  resubmitted: number " + std::to_string(each.number.value) + " " +
+             text_of(each.answer));
   asked.records = report.resubmitted;
   if (!report.resubmitted.empty()) resubmissions_.push_back(std::move(asked));
   std::vector<std::uint64_t> orders;

@@ -51,6 +51,7 @@ struct record_life {
   std::vector<outcome> answers;
   bool behind_halt = false;           ///< its application had seen the halt, and not recovered
   bool from_callback = false;         ///< goes before what is queued: its order is its own
+  std::uint64_t begun = 0;            ///< all before this number had had their turns by then
   bool must_arrive = false;           ///< produced after all faults: I14
   bool together = false;              ///< its answer comes with others', when the last one is known
   bool handed_back = false;           ///< came back from recover(take) or close()
@@ -58,6 +59,12 @@ struct record_life {
   std::optional<settlement> settled;  ///< what was said of it then
   record_handle handle{};
 };
+
+/// Whether a record may have reached its partition before what was asked for there when `before`
+/// had been produced. One from a callback may still do so while that waits for its turn.
+[[nodiscard]] inline bool may_come_before(const record_life& one, std::uint64_t before) noexcept {
+  return one.order < before || (one.from_callback && one.begun <= before);
+}
 
 /// The records that recover(resubmit) sent again, in order.
 struct resubmission {
@@ -138,6 +145,7 @@ class subject {
     int recovering = 0;              // recoveries that have not reported
     int recoveries = 0;              // all that were asked for
     std::uint64_t recovered_at = 0;  // what was produced before is theirs to collect
+    std::uint64_t begun = 0;         // all before this number have had their turns
     std::uint64_t open = 0;          // unanswered records
   };
 
