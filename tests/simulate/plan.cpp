@@ -106,6 +106,16 @@ producer_config draw_config(const plan& made, seeded_draws& draws) {
   return config;
 }
 
+/// Old records, and frames that are executed late, are met in turn: see oldest_record().
+void draw_promptness(plan& made, seeded_draws& draws) {
+  const bool old = has(made, fault_group::clocks) || has(made, fault_group::producers);
+  made.prompt = old && draws.chance(0.5);
+  if (!made.prompt) return;
+  for (const fault_group each : {fault_group::brokers, fault_group::swizzle})
+    made.faults.reset(static_cast<std::size_t>(each));
+  made.expiration_check = milliseconds{between(draws, 20, 2000)};
+}
+
 }  // namespace
 
 std::string_view name(fault_group group) noexcept {
@@ -148,10 +158,12 @@ std::optional<plan> draw_plan(std::uint64_t seed, std::string_view profile) {
   for (int i = 0; i < count; ++i)
     made.producers.push_back(
         {draw_config(made, draws), static_cast<int>(draws.chance(0.2) ? 2 : 1)});
+  draw_promptness(made, draws);
   return made;
 }
 
 std::chrono::milliseconds oldest_record(const plan& what) {
+  if (what.prompt) return milliseconds::max();
   for (const fault_group each :
        {fault_group::responses, fault_group::sockets, fault_group::brokers, fault_group::swizzle})
     if (has(what, each)) return what.expiring_state ? 25s : 80'000s;

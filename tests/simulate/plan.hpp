@@ -63,6 +63,9 @@ struct plan {
   int steps = 40;
   int keys = 4;
   bool expiring_state = false;  ///< brokers forget producers after a minute of record time
+  /// What reaches a broker is executed at once or never, and brokers forget soon.
+  bool prompt = false;
+  std::chrono::milliseconds expiration_check{5000};
 };
 
 /// "mixed" (calm, one group alone, or a swarm, by the seed), "calm", "alone", "swarm", or the name
@@ -76,7 +79,7 @@ struct plan {
 
 /// Where a frame may be held back and executed later, brokers must not have forgotten its producer
 /// by then: they go by the time of its last record, and nobody can survive that. So no record is
-/// sent, or sent again, that is older than this.
+/// sent, or sent again, that is older than this. In a plan that is `prompt` nothing is held back.
 [[nodiscard]] std::chrono::milliseconds oldest_record(const plan& what);
 
 }  // namespace partita::simulate

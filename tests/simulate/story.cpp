@@ -27,7 +27,7 @@ testing::simulation_options world_of(const plan& history) {
   for (std::size_t i = 0; i < history.partitions.size(); ++i)
     setup.cluster.topics[subject::topic_name(static_cast<int>(i))].partitions =
         history.partitions[i];
-  setup.cluster.producer_expiration_check = seconds(5);
+  setup.cluster.producer_expiration_check = history.expiration_check;
   if (history.expiring_state) setup.cluster.producer_expiration = seconds(60);
   setup.links = history.links;
   return setup;

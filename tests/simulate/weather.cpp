@@ -169,7 +169,10 @@ void weather::strike_codes() {
 
 void weather::strike_responses() {
   fault made;
-  switch (draws_.below(10)) {
+  std::uint64_t kind = draws_.below(10);
+  // What comes behind a late answer on its connection is executed late, as after a throttled one.
+  if (plan_.prompt && (kind == 4 || kind == 5 || kind == 9)) kind = 1;
+  switch (kind) {
     case 0:
       made.execution = execution::skip;
       made.reply = reply::close_before;
@@ -212,7 +215,7 @@ void weather::cut(int broker, milliseconds length) {
 
 void weather::strike_sockets() {
   const int broker = any_broker();
-  switch (draws_.below(3)) {
+  switch (draws_.below(plan_.prompt ? 2 : 3)) {
     case 0:
       struck(fault_kind::connections_ended, text_of(broker));
       return cluster().drop_connections(broker, false);
@@ -291,9 +294,7 @@ void weather::strike_leaders() {
 void weather::strike_producers() {
   if (draws_.chance(0.3)) return withhold_ids();
   // Where a frame may be held and executed later, forgetting is the one thing that must not happen.
-  for (const fault_group each :
-       {fault_group::responses, fault_group::sockets, fault_group::brokers, fault_group::swizzle})
-    if (has(plan_, each)) return;
+  if (oldest_record(plan_) != milliseconds::max()) return;
   const place where = any_place();
   for (const auto& each : subjects_)
     if (!each->idle_at(where) || each->in_doubt_at(where)) return;
