@@ -166,7 +166,10 @@ bool broker_actor::send_one() {
             partition.next_to_send(connection_.number(), now, version >= version_with_zstd))
       exchange.add(partition.topic(), partition.topic_identity(), partition.index(), *sent);
   }
-  if (exchange.empty()) return true;
+  if (exchange.empty()) {  // their own turns come before they are asked again
+    wake();
+    return false;
+  }
 
   if (!exchange.ids_known()) version = std::min<std::int16_t>(version, 12);
   wire::encoded_frame encoded = exchange.encode(version, settings_.required_acks,

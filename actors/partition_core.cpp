@@ -317,9 +317,11 @@ batch* partition_core::next_to_send(std::uint64_t connection, instant now, bool 
   set_aside_halted();
   if (may_send(now) != sending::due) return nullptr;
   if (connection != connection_) {
-    if (outstanding_ > 0) return nullptr;  // an answer on the old connection may still come
-    connection_ = connection;
     lose_footing();
+    // An answer on the old connection is still to come, perhaps behind a long queue of commands.
+    // Without footing one under way is enough: nothing is ready until it has ended.
+    if (outstanding_ > 0) return nullptr;
+    connection_ = connection;
   }
   batch* next = first_awaiting_retry();
   if (planted(mutant::younger_before_retry) && next && now < next->retry_at) next = nullptr;

@@ -270,6 +270,28 @@ TEST(PartitionCore, ANewLeaderEndsTheBackoffButTheSameOneNamedAgainDoesNot) {
   b.deliver(sent, 0);
 }
 
+// The end of an attempt waits its turn in the partition's queue: a connection can be made anew
+// first.
+TEST(PartitionCore, IsNotReadyForANewConnectionBeforeTheAttemptsOnTheOldOneHaveEnded) {
+  partition_bench b(quick());
+  b.started().establish();
+  b.produce(4);
+  batch* older = b.send();
+  ASSERT_GT(b.core->next_bytes(b.now), 0U) << "a second one may go behind it";
+
+  b.reconnect();
+  EXPECT_EQ(b.send(), nullptr);
+  EXPECT_EQ(b.core->next_bytes(b.now), 0U) << "it would be asked again and again";
+  b.lose(older);
+  b.advance(1s);
+  EXPECT_EQ(b.send(), older);
+  EXPECT_EQ(b.send(), nullptr) << "the new connection has not shown that it works";
+  b.deliver(older, 1);
+
+  b.deliver(b.send(), 3);
+  b.end();
+}
+
 TEST(PartitionCore, ABackDatedBatchGoesAloneInBothDirections) {
   partition_bench b(quick());
   b.started().establish();
