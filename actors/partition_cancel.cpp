@@ -33,6 +33,7 @@ void partition_actor::cancel_unsent() {
 }
 
 void partition_actor::cancel_sent() {
+  forget_answered_cancels();  // in this turn, as by close()
   if (cancels_.empty()) return;
   new_cancels_ = true;  // what was sent may have come back unwritten
   cancel_unsent();

@@ -1,5 +1,5 @@
 // States of a partition against events: which cells were visited, and why others can not be.
-#include "tests/simulate/coverage.hpp"
+#include "tests/simulate/cells.hpp"
 
 #include <partita/status.hpp>
 
@@ -66,6 +66,15 @@ std::string_view why_not(partition_state state, core_event event) {
 }
 
 }  // namespace
+
+bool contradicts_its_cells(const coverage& seen) noexcept {
+  for (const state_row& state : states)
+    for (std::size_t k = 0; k < actors::core_events; ++k)
+      if (seen.cells[static_cast<std::size_t>(state.state)][k] != 0 &&
+          !why_not(state.state, static_cast<core_event>(k)).empty())
+        return true;
+  return false;
+}
 
 void coverage::take_cells() noexcept {
   for (std::size_t i = 0; i < actors::core_states_max; ++i)
