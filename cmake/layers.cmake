@@ -30,6 +30,12 @@ partita_layer(partita_wire SOURCES ${wire_sources}
   LIBRARIES partita_vocabulary Boost::headers ZLIB::ZLIB partita_external::isal
             partita_external::lz4 partita_external::snappy partita_external::zstd)
 partita_layer(partita_actors SOURCES ${actors_sources} LIBRARIES partita_wire CAF::core)
+if(PARTITA_COVERAGE)
+  set(covered_sources ${actors_sources})
+  list(FILTER covered_sources INCLUDE REGEX "/partition_core[a-z_]*\\.cpp$")
+  set_source_files_properties(${covered_sources} PROPERTIES COMPILE_OPTIONS "--coverage;-O0")
+  target_link_options(partita_actors PUBLIC --coverage)
+endif()
 partita_layer(partita_api SOURCES ${api_sources} LIBRARIES partita_actors)
 
 # Public headers. asio.hpp and caf.hpp need Boost and CAF to compile, so they are header sets of
