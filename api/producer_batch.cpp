@@ -137,7 +137,7 @@ std::vector<const actors::partition_actor*> producer_body::lines_before(
     all.clear();
     grown = false;
     for (std::size_t i = 0; i < records.size() && !grown; ++i) {
-      if (check(records[i]) != client_errc{}) continue;  // it fails by itself
+      if (check_contents(records[i]) != client_errc{}) continue;  // it fails by itself
       const client_errc lost = place(records[i], wire::record_tail_size(records[i]), places[i]);
       if (lost != client_errc{}) continue;
       grown = !will_arrive(places[i]);

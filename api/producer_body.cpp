@@ -13,7 +13,6 @@
 #include "api/share_line.hpp"
 #include "api/topic_name.hpp"
 #include "wire/compression.hpp"
-#include "wire/record_batch.hpp"
 
 #include <partita/contract.hpp>
 
@@ -265,16 +264,6 @@ void producer_body::refuse_in_turn(const record& what, actors::completion_slot s
 
 namespace {
 
-struct measured {
-  std::size_t tail_size;
-  std::uint64_t cost;
-};
-
-measured measure(const record& what) noexcept {
-  const std::size_t size = wire::record_tail_size(what);
-  return {size, actors::record_cost(size)};
-}
-
 std::optional<std::chrono::milliseconds> delivery_timeout_of(
     const actors::completion_slot& slot) noexcept {
   return slot.tracked != nullptr ? slot.tracked->delivery_timeout() : std::nullopt;
@@ -282,48 +271,40 @@ std::optional<std::chrono::milliseconds> delivery_timeout_of(
 
 }  // namespace
 
-bool producer_body::fits_limits(std::uint64_t cost, std::size_t tail_size) const noexcept {
-  return wire::batch_builder::size_alone(tail_size) <= config_.max_request_size_bytes &&
-         cost <= shared_.room.capacity();
-}
-
 client_errc producer_body::judge(
-    const record& what, std::size_t tail_size, std::uint64_t cost,
+    const record& what, const record_size& size,
     const std::optional<std::chrono::milliseconds>& delivery_timeout) const noexcept {
-  const client_errc wrong = check(what);
-  if (wrong != client_errc{}) return wrong;
-  if (!fits_limits(cost, tail_size)) return client_errc::record_too_large;
-  if (delivery_timeout && delivery_timeout->count() <= 0) return client_errc::delivery_timeout;
-  return {};
+  return check_record(what, size, {config_.max_request_size_bytes, shared_.room.capacity()},
+                      delivery_timeout);
 }
 
 std::uint64_t producer_body::cost_if_sound(const record& what,
                                            const produce_options& options) const noexcept {
-  const measured size = measure(what);
-  const client_errc wrong = judge(what, size.tail_size, size.cost, options.delivery_timeout);
+  const record_size size = size_of(what);
+  const client_errc wrong = judge(what, size, options.delivery_timeout);
   return wrong == client_errc{} ? size.cost : 0;
 }
 
 void producer_body::admit_or_refuse(const record& what, actors::completion_slot slot, bool waited,
                                     const placement& at) noexcept {
-  const measured size = measure(what);
-  const client_errc wrong = judge(what, size.tail_size, size.cost, delivery_timeout_of(slot));
+  const record_size size = size_of(what);
+  const client_errc wrong = judge(what, size, delivery_timeout_of(slot));
   if (wrong == client_errc{})
-    return admit(what, static_cast<std::uint32_t>(size.tail_size), slot, waited, at);
+    return admit(what, static_cast<std::uint32_t>(size.tail), slot, waited, at);
   refuse(what, slot, wrong);
 }
 
 admission producer_body::try_submit(const record& what, actors::completion_slot slot) {
   if (shut()) return admission::closed;
-  const measured size = measure(what);
-  const client_errc wrong = judge(what, size.tail_size, size.cost, delivery_timeout_of(slot));
+  const record_size size = size_of(what);
+  const client_errc wrong = judge(what, size, delivery_timeout_of(slot));
   if (wrong != client_errc{}) {
     refuse(what, slot, wrong);
     return admission::accepted;
   }
   placement at;
   if (shares_ != nullptr) {
-    const client_errc lost = place(what, size.tail_size, at);
+    const client_errc lost = place(what, size.tail, at);
     if (lost != client_errc{}) {
       answer_at_once(what, slot, lost);
       return admission::accepted;
@@ -331,7 +312,7 @@ admission producer_body::try_submit(const record& what, actors::completion_slot 
     if (!open(at)) return admission::full;
   }
   if (!line_->take_now(size.cost)) return shut() ? admission::closed : admission::full;
-  admit(what, static_cast<std::uint32_t>(size.tail_size), slot, false, at);
+  admit(what, static_cast<std::uint32_t>(size.tail), slot, false, at);
   return admission::accepted;
 }
 

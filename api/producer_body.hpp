@@ -18,6 +18,7 @@
 #include "api/fork_guard.hpp"
 #include "api/placement.hpp"
 #include "api/producer_environment.hpp"
+#include "api/record_check.hpp"
 
 #include <partita/config.hpp>
 #include <partita/operation.hpp>
@@ -119,9 +120,6 @@ class producer_body {
 
  private:
   [[nodiscard]] std::error_code why_shut() const noexcept;
-  /// Checks that need no room.
-  [[nodiscard]] static client_errc check(const record& what) noexcept;
-  [[nodiscard]] bool fits_limits(std::uint64_t cost, std::size_t tail_size) const noexcept;
   [[nodiscard]] std::string detail_of(const record& what, client_errc code) const;
   actors::topic_route& route_of(std::string_view topic);
   /// Chooses the partition of a record; the code says why it has none.
@@ -137,8 +135,9 @@ class producer_body {
   /// Places the records of a call; what it has to wait for first, if somebody waits before it.
   [[nodiscard]] std::vector<const actors::partition_actor*> lines_before(
       std::span<const record> records, std::vector<placement>& places);
+  /// What is wrong with it, before there is a question of room.
   [[nodiscard]] client_errc judge(
-      const record& what, std::size_t tail_size, std::uint64_t cost,
+      const record& what, const record_size& size,
       const std::optional<std::chrono::milliseconds>& delivery_timeout) const noexcept;
   void refuse(const record& what, actors::completion_slot slot, client_errc code);
   actors::record_node* refused_node(const record& what, bool needs_key) noexcept;

@@ -3,51 +3,11 @@
 
 #include "actors/refused_record.hpp"
 #include "api/refusal_line.hpp"
-#include "api/topic_name.hpp"
 #include "wire/record_batch.hpp"
 
 #include <utility>
 
 namespace partita::detail {
-namespace {
-
-bool valid_utf8(std::string_view text) noexcept {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    if (lead < 0x80) {
-      ++i;
-      continue;
-    }
-    const int more = lead >= 0xc2 && lead <= 0xdf   ? 1
-                     : lead >= 0xe0 && lead <= 0xef ? 2
-                     : lead >= 0xf0 && lead <= 0xf4 ? 3
-                                                    : 0;
-    if (more == 0 || text.size() - i <= static_cast<std::size_t>(more)) return false;
-    std::uint32_t point = lead & (0x3fU >> more);
-    for (int k = 1; k <= more; ++k) {
-      const auto next = static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]);
-      if ((next & 0xc0U) != 0x80U) return false;
-      point = point << 6 | (next & 0x3fU);
-    }
-    const bool overlong = (more == 2 && point < 0x800) || (more == 3 && point < 0x10000);
-    if (overlong || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) return false;
-    i += static_cast<std::size_t>(more) + 1;
-  }
-  return true;
-}
-
-}  // namespace
-
-client_errc producer_body::check(const record& what) noexcept {
-  if (!is_topic_name(what.topic)) return client_errc::invalid_topic;
-  if (what.partition && what.partition->value < 0) return client_errc::invalid_partition;
-  if (what.timestamp && what.timestamp->time_since_epoch().count() < 0)
-    return client_errc::invalid_timestamp;
-  for (const header& each : what.headers)
-    if (!valid_utf8(each.key)) return client_errc::invalid_header;
-  return {};
-}
-
 std::string producer_body::detail_of(const record& what, client_errc code) const {
   if (code != client_errc::record_too_large) return {};
   return actors::too_large_text(actors::refused_size{wire::record_tail_size(what)},

@@ -6,7 +6,6 @@
 #include "api/admission_line.hpp"
 #include "api/kept_record.hpp"
 #include "api/share_line.hpp"
-#include "wire/record_batch.hpp"
 
 namespace partita::detail {
 
@@ -140,11 +139,10 @@ class waiting_record final : public admission_waiter,
 
 void producer_body::submit_waiting(const record& what, actors::completion_slot slot) {
   if (shut()) return answer_at_once(what, slot, client_errc::closed, why_shut());
-  const std::size_t tail_size = wire::record_tail_size(what);
-  const std::uint64_t cost = actors::record_cost(tail_size);
+  const auto [tail_size, cost] = size_of(what);
   const auto own_timeout =
       slot.tracked != nullptr ? slot.tracked->delivery_timeout() : std::nullopt;
-  const client_errc wrong = judge(what, tail_size, cost, own_timeout);
+  const client_errc wrong = judge(what, {tail_size, cost}, own_timeout);
   if (wrong != client_errc{}) return refuse(what, slot, wrong);
   placement at;
   bool is_open = true;
