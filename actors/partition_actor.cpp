@@ -437,8 +437,9 @@ failed partition_actor::describe_failure(const batch& done, std::size_t index) c
 
 failed partition_actor::make_failed(const failure_facts& facts, ticket first,
                                     record_number number) const {
-  return {facts.fate, facts.code,     facts.cause, facts.ended_by, topic_,
-          index_,     facts.attempts, first,       facts.detail,   number};
+  return partita::detail::without_success({facts.fate, facts.code, facts.cause, facts.ended_by,
+                                           topic_, index_, facts.attempts, first, facts.detail,
+                                           number});
 }
 
 // The rest of the effects

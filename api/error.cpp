@@ -8,6 +8,7 @@ namespace partita {
 namespace {
 
 const char* client_text(client_errc code) noexcept {
+  if (code == client_errc{}) return "none is told";
   switch (code) {
     case client_errc::delivery_timeout:
       return "not answered within delivery.timeout.ms";

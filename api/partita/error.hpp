@@ -136,6 +136,9 @@ inline std::error_code make_error_code(broker_errc code) noexcept {
   return {static_cast<int>(code), broker_category()};
 }
 
+/// In place of an error where none is told. False like every empty code, but it says so: the
+/// standard's own empty code has the message "Success".
+inline std::error_code no_error_told() noexcept { return {0, client_category()}; }
 }  // namespace partita
 
 template <>

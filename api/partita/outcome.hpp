@@ -4,6 +4,7 @@
 // 1. An outcome always holds an answer: there is no empty and no default-success state.
 // 2. fate::not_written means that the record is not in the log and never will be; nothing of it is
 //    sent later. Everything less certain is fate::unknown.
+// 3. No error of a failure has the message of a success: where none is told, the message says so.
 #pragma once
 
 #include <partita/duration.hpp>
@@ -61,9 +62,9 @@ enum class limit : std::uint8_t {
 /// The record was not acknowledged.
 struct failed {
   partita::fate fate = partita::fate::unknown;
-  std::error_code code{};  ///< why it ended
-  /// The last error underneath (what the broker or the network said), if any.
-  std::error_code cause{};
+  std::error_code code = no_error_told();  ///< why it ended
+  /// The last error underneath (what the broker or the network said), if any: `if (cause)`.
+  std::error_code cause = no_error_told();
   limit ended_by = limit::none;
   std::string topic{};
   partition_id partition{};  ///< not known() when the record never got one
@@ -73,11 +74,23 @@ struct failed {
   record_number number{};    ///< known where recover() may have to do with it
 };
 
+namespace detail {
+
+/// For invariant 3, whatever the codes were made from.
+[[nodiscard]] inline failed without_success(failed answer) noexcept {
+  if (!answer.code) answer.code = no_error_told();
+  if (!answer.cause) answer.cause = no_error_told();
+  return answer;
+}
+
+}  // namespace detail
+
 /// The answer to one record, given exactly once.
 class [[nodiscard]] outcome {
  public:
   outcome(partita::delivered answer) : answer_(std::move(answer)) {}  // NOLINT: implicit by intent
-  outcome(partita::failed answer) : answer_(std::move(answer)) {}     // NOLINT
+  outcome(partita::failed answer)                                     // NOLINT
+      : answer_(detail::without_success(std::move(answer))) {}
 
   [[nodiscard]] bool is_delivered() const noexcept { return answer_.index() == 0; }
   explicit operator bool() const noexcept { return is_delivered(); }

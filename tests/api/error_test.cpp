@@ -1,4 +1,5 @@
 #include <partita/error.hpp>
+#include <partita/outcome.hpp>
 
 #include <gtest/gtest.h>
 
@@ -69,6 +70,22 @@ TEST(ErrorCodes, EqualTheStandardsWordsWhereThereAreSome) {
   EXPECT_FALSE(is(broker_errc::none, std::errc::timed_out));
   EXPECT_TRUE(make_error_code(client_errc::delivery_timeout) == client_errc::delivery_timeout);
   EXPECT_FALSE(make_error_code(client_errc::delivery_timeout) == client_errc::request_timeout);
+}
+
+/// std::error_code() has the message "Success".
+TEST(ErrorCodes, AFailureNeverHasTheMessageOfASuccess) {
+  const std::error_code empty[] = {{}, broker_errc::none, std::make_error_code(std::errc())};
+  for (const std::error_code& each : empty) {
+    const outcome told(failed{.fate = fate::not_written, .code = each, .cause = each});
+    EXPECT_FALSE(told.failure()->code);
+    EXPECT_FALSE(told.failure()->cause);
+    EXPECT_EQ(told.failure()->code.message(), "none is told");
+    EXPECT_EQ(told.failure()->cause.message(), "none is told");
+  }
+  EXPECT_EQ(failed{}.cause.message(), "none is told");
+  const outcome full(failed{.code = client_errc::halted, .cause = client_errc::buffer_full});
+  EXPECT_EQ(full.failure()->code, client_errc::halted);
+  EXPECT_EQ(full.failure()->cause, client_errc::buffer_full);
 }
 
 }  // namespace
