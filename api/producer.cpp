@@ -95,6 +95,11 @@ admission producer::try_submit(const record& record, detail::callback_ref callba
   return taken;
 }
 
+bool producer::cancel(record_handle handle) noexcept {
+  // In a forked child the record is the parent's.
+  return !body_->is_in_child() && handle.cancel();
+}
+
 operation<std::vector<outcome>> producer::produce_batch(std::span<const record> records,
                                                         const produce_options& options) {
   return body_->submit_batch(records, options);

@@ -53,14 +53,14 @@ class record_set final : public admission_waiter,
                             place_of(places, i));
     for (const placement& each : places) producer_body::arrived(each);
   }
-  void refuse_all(std::span<const record> records, client_errc code,
+  void refuse_all(std::span<const record> records, client_errc code, std::error_code cause = {},
                   std::string_view detail = {}) noexcept {
     const std::vector<placement> places = taken_places();
     for (std::size_t i = 0; i < records.size(); ++i) {
       if (code == client_errc::admission_timeout)
         body_.refuse_in_turn(records[i], {this, i}, code, place_of(places, i));
       else
-        body_.answer_at_once(records[i], {this, i}, code, {}, detail);
+        body_.answer_at_once(records[i], {this, i}, code, cause, detail);
     }
     for (const placement& each : places) producer_body::arrived(each);
   }
@@ -163,11 +163,11 @@ operation<std::vector<outcome>> producer_body::submit_batch(std::span<const reco
   for (const record& each : records) cost += cost_if_sound(each, options);
   auto* set = new record_set(*this, *line_, records, cost, options, *state);
   if (shut()) {
-    set->refuse_all(records, client_errc::closed);
+    set->refuse_all(records, client_errc::closed, why_shut());
     return result;
   }
   if (cost > shared_.room.capacity()) {
-    set->refuse_all(records, client_errc::buffer_full,
+    set->refuse_all(records, client_errc::buffer_full, {},
                     "the records of the call take " + std::to_string(cost) +
                         " bytes of memory together; buffer.memory is " +
                         std::to_string(shared_.room.capacity()));

@@ -254,7 +254,10 @@ operation<producer_status> producer_body::status() {
 event_stream producer_body::events(std::size_t capacity) {
   PARTITA_EXPECTS_OR_SAY(capacity > 0, "events() needs room for at least one event");
   auto queue = std::make_shared<event_queue>(capacity, reporter());
-  shared_.events.add(queue);
+  if (is_in_child())
+    queue->end();  // the parent's partitions tell nothing here (MEM-11)
+  else
+    shared_.events.add(queue);
   return event_stream(new event_reader{std::move(queue)});
 }
 

@@ -95,7 +95,7 @@ class producer {
 
   /// Cancels the records that were or will be produced with this handle. Nothing happens to one
   /// that has its answer. False if that was asked before.
-  bool cancel(record_handle handle) noexcept { return handle.cancel(); }
+  bool cancel(record_handle handle) noexcept;
 
   /// The same without failing when there is no room.
   template <outcome_callback Callback>

@@ -254,10 +254,15 @@ int use_in_child(std::unique_ptr<producer> inherited) {
   inherited->produce(one, count);
   if (answers != 1 || !refused) return 1;
   if (inherited->try_produce(one, count) != admission::closed) return 2;
-  if (inherited->produce_batch(std::vector{one, one}).get().size() != 2) return 3;
+  for (const outcome& each : inherited->produce_batch(std::vector{one, one}).get()) count(each);
+  if (answers != 3 || !refused) return 3;
   if (inherited->flush().get() != tally{}) return 4;
   if (inherited->recover("t", 0, recovery::discard).get().was_halted) return 5;
   if (inherited->status().get().partitions.size() != 0) return 6;
+  event_stream events = inherited->events();
+  auto next = events.next();
+  if (!next.done() || std::move(next).get()) return 7;
+  if (inherited->cancel(record_handle::make())) return 8;
   static_cast<void>(inherited->close(std::chrono::seconds(1)).get());
   inherited.reset();
   return 0;
