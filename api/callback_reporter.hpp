@@ -1,5 +1,5 @@
-// Tells a producer of exceptions that left callbacks of operations. These can be called when it is
-// gone: nobody is told then.
+// What operations know of the producer that began them: whom to tell of exceptions that left their
+// callbacks, and how long get() may wait. They can outlive it: nobody is told then.
 //
 // Invariants
 // 1. After stop() the receiver is not called, nor is it running.
@@ -8,8 +8,10 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 namespace partita::detail {
@@ -18,7 +20,10 @@ class callback_reporter {
  public:
   using receiver = void (*)(void* context, std::exception_ptr what) noexcept;
 
-  callback_reporter(receiver to, void* context) noexcept : to_(to), context_(context) {}
+  using wait_limit = std::optional<std::chrono::milliseconds>;
+
+  callback_reporter(receiver to, void* context, wait_limit get_wait_max) noexcept
+      : to_(to), context_(context), get_wait_max_(get_wait_max) {}
   callback_reporter(const callback_reporter&) = delete;
   callback_reporter& operator=(const callback_reporter&) = delete;
 
@@ -28,6 +33,8 @@ class callback_reporter {
     if (holders_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
+  /// None: the lanes do their work in bounded time, so get() waits as long as it takes.
+  [[nodiscard]] wait_limit get_wait_max() const noexcept { return get_wait_max_; }
   void report(std::exception_ptr what) noexcept {
     const std::lock_guard lock(mutex_);
     if (to_ != nullptr) to_(context_, std::move(what));
@@ -44,13 +51,15 @@ class callback_reporter {
   std::recursive_mutex mutex_;
   receiver to_;
   void* const context_;
+  const wait_limit get_wait_max_;
 };
 
 /// The producer's share in it.
 class reporter_owner {
  public:
-  reporter_owner(callback_reporter::receiver to, void* context)
-      : reporter_(*new callback_reporter(to, context)) {
+  reporter_owner(callback_reporter::receiver to, void* context,
+                 callback_reporter::wait_limit get_wait_max = std::nullopt)
+      : reporter_(*new callback_reporter(to, context, get_wait_max)) {
     reporter_.retain();
   }
   reporter_owner(const reporter_owner&) = delete;

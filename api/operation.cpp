@@ -5,6 +5,7 @@
 #include "actors/completion.hpp"
 #include "actors/lane.hpp"
 #include "api/callback_reporter.hpp"
+#include "api/callback_scope.hpp"
 
 #include <atomic>
 #include <condition_variable>
@@ -98,11 +99,19 @@ void operation_gate::stop_waiting() noexcept {
 void operation_gate::wait() const noexcept {
   std::unique_lock lock(body_->mutex);
   if (body_->open) return;
-  PARTITA_EXPECTS_OR_SAY(actors::lane::current() == nullptr,
+  PARTITA_EXPECTS_OR_SAY(actors::lane::current() == nullptr && !callback_scope::is_open(),
                          "get() was called where the lane runs that has to do the work (in a "
                          "callback, or a coroutine that continued there): co_await it, or use "
                          "then()");
-  body_->opened.wait(lock, [this] { return body_->open; });
+  const auto is_open_now = [this] { return body_->open; };
+  const auto limit = body_->reporter != nullptr ? body_->reporter->get_wait_max()
+                                                : callback_reporter::wait_limit();
+  if (!limit) return body_->opened.wait(lock, is_open_now);
+  const bool done_in_time = body_->opened.wait_for(lock, *limit, is_open_now);
+  PARTITA_EXPECTS_OR_SAY(done_in_time,
+                         "get() waited in vain for what a test has to decide (an unanswered record "
+                         "of a mock, a ticket, an event): decide first, or use then() or co_await",
+                         limit->count());
 }
 
 /// Callbacks of finished work that start more work which is finished at once would eat the stack.

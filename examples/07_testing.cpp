@@ -25,10 +25,9 @@ class order_book {
 
   /// Gets a halted partition going again: what failed is sent first, so the order stays.
   void try_again() {
-    auto report =
-        producer_.recover("orders", 0, partita::recovery::resubmit, {.allow_duplicates = false})
-            .get();
-    again = report.resubmitted.size();
+    producer_.recover("orders", 0, partita::recovery::resubmit)
+        .then(
+            [this](const partita::recovery_report& report) { again = report.resubmitted.size(); });
   }
 
   std::vector<std::string> accepted;
@@ -46,8 +45,8 @@ int main() {
   book.place("ada", "milk");
   producer.fail_next(partita::broker_errc::not_enough_replicas);  // tea: the key halts
   book.place("ada", "sugar");                                     // refused at once
-  book.try_again();                                               // tea, then milk
-  producer.deliver_all();
+  book.try_again();
+  producer.deliver_all();  // tea, then milk
 
   std::string log;
   for (const auto& record : producer.log("orders", 0)) log += *record.value + " ";

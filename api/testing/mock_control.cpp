@@ -30,24 +30,45 @@ void mock_state::halt(const place& where, const std::optional<std::string>& key,
        key ? std::vector{*key} : std::vector<std::string>{});
 }
 
-/// A new submission: it is delivered, as the second try of a test usually is.
-void mock_state::resubmit(std::size_t index, recovery_report& into) {
-  const auto again = records.size();
-  const record_number number = records[index].number;
-  records.push_back({{records[index].noted.record, {}}, {}, number, {}});
-  waiting.push_back(again);
-  deliver(again);
-  into.resubmitted.push_back({number, *records[again].noted.answer});
+/// They are new submissions that lie before everything that waits.
+void mock_state::resubmit(std::span<const std::size_t> indexes,
+                          const std::shared_ptr<resubmission>& into) {
+  std::vector<std::size_t> again;
+  for (const std::size_t index : indexes) {
+    const record_number number = records[index].number;
+    again.push_back(records.size());
+    held_record& made = records.emplace_back();
+    made.noted.record = records[index].noted.record;
+    made.number = number;
+    made.reported = into;
+    made.reported_at = into->records.size();
+    into->records.push_back({number, {}});
+  }
+  into->open = again.size();
+  waiting.insert(waiting.begin(), again.begin(), again.end());
 }
 
-recovery_report mock_state::recover(const place& where, const std::optional<std::string>& key,
-                                    recovery how, recover_options allowed) {
+/// The last one ends the recovery.
+void mock_state::report_answer(held_record& of, const outcome& with) {
+  const std::shared_ptr<resubmission> work = std::exchange(of.reported, {});
+  work->records[of.reported_at].answer.emplace(with);
+  if (--work->open > 0) return;
+  for (auto& each : work->records)
+    work->made.resubmitted.push_back({each.number, std::move(*each.answer)});
+  work->state->result.emplace(std::move(work->made));
+  owe_opening(*work->state);
+  work->state->release();
+}
+
+operation<recovery_report> mock_state::recover(const place& where,
+                                               const std::optional<std::string>& key, recovery how,
+                                               recover_options allowed) {
   recovery_report made;
   const auto found = partitions.find(where);
-  if (found == partitions.end()) return made;
+  if (found == partitions.end()) return finished(std::move(made));
   partition& at = found->second;
   made.was_halted = key ? at.halted_keys.contains(*key) : at.halted || !at.halted_keys.empty();
-  if (!made.was_halted) return made;
+  if (!made.was_halted) return finished(std::move(made));
   const auto concerns = [&](std::size_t index) {
     return !key || records[index].noted.record.key == key;
   };
@@ -61,13 +82,15 @@ recovery_report mock_state::recover(const place& where, const std::optional<std:
           concerns(index) && refusal(record))
         touched.push_back(index);
     }
-  std::sort(touched.begin(), touched.end());
+  std::sort(touched.begin(), touched.end(),
+            [&](std::size_t a, std::size_t b) { return records[a].number < records[b].number; });
   if (key)
     at.halted_keys.erase(*key);
   else
     at.halted_keys.clear();
   if (!key) at.halted.reset();
   tell(partition_change::resumed, where, {}, key ? std::vector{*key} : std::vector<std::string>{});
+  std::vector<std::size_t> again;
   for (const auto index : touched) {
     if (how == recovery::take && !records[index].noted.answer)
       answer(index, failure(owned_record{records[index].noted.record}, fate::not_written,
@@ -80,9 +103,17 @@ recovery_report mock_state::recover(const place& where, const std::optional<std:
     else if (told.fate == fate::unknown && !allowed.allow_duplicates)
       made.left_out.push_back(told);
     else
-      resubmit(index, made);
+      again.push_back(index);
   }
-  return made;
+  if (again.empty()) return finished(std::move(made));
+  auto* state = detail::begun_operation<recovery_report>(reporter.get());
+  operation<recovery_report> under_way{*state};
+  state->retain();
+  const auto work = std::make_shared<resubmission>();
+  work->made = std::move(made);
+  work->state = state;
+  resubmit(again, work);
+  return under_way;
 }
 
 producer_status mock_state::status() const {

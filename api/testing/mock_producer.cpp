@@ -5,23 +5,11 @@
 
 #include <partita/contract.hpp>
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
 namespace partita::testing {
-namespace {
-
-template <class T>
-operation<T> finished(mock_state& of, T value) {
-  auto* state = detail::begun_operation<T>(of.reporter.get());
-  operation<T> made{*state};
-  state->result.emplace(std::move(value));
-  state->open();
-  return made;
-}
-
-}  // namespace
-
 /// Between the record and the coroutine that waits, either of which may be gone first.
 class mock_waiter {
  public:
@@ -74,7 +62,7 @@ mock_operation::awaiter mock_operation::operator co_await() && {
 bool mock_operation::start(std::coroutine_handle<> handle) {
   const auto waiter = std::make_shared<mock_waiter>(handle, executor_);
   waiter_ = waiter;
-  std::exchange(owner_, nullptr)->take(sent_, options_, [waiter](const outcome& told) {
+  std::exchange(owner_, nullptr)->take_waiting(sent_, options_, [waiter](const outcome& told) {
     waiter->answer(told);
   });
   return waiter->suspends();
@@ -89,13 +77,27 @@ mock_producer::mock_producer(const mock_options& options)
 }
 
 mock_producer::~mock_producer() {
+  {
+    const std::lock_guard held{state_->lock};
+    PARTITA_EXPECTS_OR_SAY(!state_->tells_here(),
+                           "a mock was destroyed in a callback that it called (or in a coroutine "
+                           "that continued there): destroy it after that");
+  }
   static_cast<void>(close(std::chrono::milliseconds{0}));
   for (const auto& each : state_->streams) each->end();
 }
 
 void mock_producer::take(const record& record, const produce_options& options, callback answered) {
   std::unique_lock held{state_->lock};
-  const auto index = state_->admit(record, std::move(answered));
+  const auto index = state_->admit(record, options, without_room::refuse, std::move(answered));
+  if (index) watch(*index, options, held);
+  state_->tell_owed(held);
+}
+
+void mock_producer::take_waiting(const record& record, const produce_options& options,
+                                 callback answered) {
+  std::unique_lock held{state_->lock};
+  const auto index = state_->admit(record, options, without_room::time_out, std::move(answered));
   if (index) watch(*index, options, held);
   state_->tell_owed(held);
 }
@@ -104,8 +106,9 @@ admission mock_producer::try_take(const record& record, const produce_options& o
                                   callback answered) {
   std::unique_lock held{state_->lock};
   if (state_->closed) return admission::closed;
-  if (state_->waiting.size() >= state_->options.records_max) return admission::full;
-  const auto index = state_->admit(record, std::move(answered));
+  if (state_->check(record, options) == client_errc{} && !state_->has_room())
+    return admission::full;
+  const auto index = state_->admit(record, options, without_room::take, std::move(answered));
   if (index) watch(*index, options, held);
   state_->tell_owed(held);
   return admission::accepted;
@@ -152,20 +155,35 @@ operation<std::vector<outcome>> mock_producer::produce_batch(std::span<const rec
   }
   auto all = std::make_shared<gathered>(records.size());
   state->retain();
-  std::unique_lock held{state_->lock};
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    const auto index = state_->admit(records[i], [all, i, state](const outcome& answer) {
+  const auto part = [all, state](std::size_t index) -> callback {
+    return [all, index, state](const outcome& answer) {
       {
         const std::lock_guard guard{all->lock};
-        all->answers[i].emplace(answer);
+        all->answers[index].emplace(answer);
         if (--all->left > 0) return;
       }
       auto& result = state->result.emplace();
       for (auto& one : all->answers) result.push_back(std::move(*one));
       state->open();
       state->release();
-    });
-    if (index) watch(*index, options, held);
+    };
+  };
+  std::unique_lock held{state_->lock};
+  const auto sound = static_cast<std::size_t>(std::count_if(
+      records.begin(), records.end(),
+      [&](const record& each) { return state_->check(each, options) == client_errc{}; }));
+  if (!state_->closed && !state_->has_room(sound)) {
+    // More than there ever is room for need not wait.
+    state_->refuse_all(records,
+                       sound > state_->options.records_max ? client_errc::buffer_full
+                                                           : client_errc::admission_timeout,
+                       part);
+  } else {
+    std::vector<std::size_t> taken;
+    for (std::size_t i = 0; i < records.size(); ++i)
+      if (const auto index = state_->admit(records[i], options, without_room::take, part(i)))
+        taken.push_back(*index);
+    for (const std::size_t index : taken) watch(index, options, held);
   }
   state_->tell_owed(held);
   return made;
@@ -197,13 +215,13 @@ operation<close_report> mock_producer::close(std::chrono::milliseconds) {
   }
   state_->end_settlements();
   state_->tell_owed(held);
-  return finished(*state_, std::move(made));
+  return state_->finished(std::move(made));
 }
 
 operation<bool> mock_producer::pause(std::string_view topic, partition_id partition,
                                      pause_mode mode) {
   std::unique_lock held{state_->lock};
-  if (!state_->known(partition)) return finished(*state_, false);
+  if (!state_->known(partition)) return state_->finished(false);
   state_->partitions[{std::string{topic}, partition.value}].paused = true;
   if (mode == pause_mode::abort_buffered)
     for (const auto index :
@@ -213,18 +231,18 @@ operation<bool> mock_producer::pause(std::string_view topic, partition_id partit
         state_->end(index, client_errc::aborted);
     }
   state_->tell_owed(held);
-  return finished(*state_, true);
+  return state_->finished(true);
 }
 
 operation<bool> mock_producer::resume(std::string_view topic, partition_id partition) {
   std::unique_lock held{state_->lock};
-  if (!state_->known(partition)) return finished(*state_, false);
+  if (!state_->known(partition)) return state_->finished(false);
   const mock_state::place where{topic, partition.value};
   state_->partitions[where].paused = false;
   state_->tell(partition_change::resumed, where, {}, {});
   state_->go_on();
   state_->tell_owed(held);
-  return finished(*state_, true);
+  return state_->finished(true);
 }
 
 operation<recovery_report> mock_producer::recover_for(std::string_view topic,
@@ -235,7 +253,7 @@ operation<recovery_report> mock_producer::recover_for(std::string_view topic,
   auto made = state_->recover({std::string{topic}, partition.value}, key, how, options);
   state_->go_on();
   state_->tell_owed(held);
-  return finished(*state_, std::move(made));
+  return made;
 }
 
 operation<recovery_report> mock_producer::recover(std::string_view topic, partition_id partition,
@@ -252,10 +270,10 @@ operation<recovery_report> mock_producer::recover(std::string_view topic, partit
 operation<bool> mock_producer::halt_for(std::string_view topic, partition_id partition,
                                         const std::optional<std::string>& key) {
   std::unique_lock held{state_->lock};
-  if (!state_->known(partition)) return finished(*state_, false);
+  if (!state_->known(partition)) return state_->finished(false);
   state_->halt({std::string{topic}, partition.value}, key, client_errc::halt_requested);
   state_->tell_owed(held);
-  return finished(*state_, true);
+  return state_->finished(true);
 }
 
 operation<bool> mock_producer::halt(std::string_view topic, partition_id partition) {
@@ -271,8 +289,8 @@ operation<settlement> mock_producer::settle(ticket which) {
   const std::lock_guard held{state_->lock};
   const auto found = state_->doubts.find(which.value);
   if (found == state_->doubts.end())
-    return finished(*state_, settlement(undecidable{client_errc::ticket_unknown}));
-  if (found->second.verdict) return finished(*state_, *found->second.verdict);
+    return state_->finished(settlement(undecidable{client_errc::ticket_unknown}));
+  if (found->second.verdict) return state_->finished(*found->second.verdict);
   auto* state = detail::begun_operation<settlement>(state_->reporter.get());
   operation<settlement> made{*state};
   state->retain();
@@ -282,7 +300,7 @@ operation<settlement> mock_producer::settle(ticket which) {
 
 operation<producer_status> mock_producer::status() {
   const std::lock_guard held{state_->lock};
-  return finished(*state_, state_->status());
+  return state_->finished(state_->status());
 }
 
 event_stream mock_producer::events(std::size_t capacity) {

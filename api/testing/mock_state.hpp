@@ -32,6 +32,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -40,16 +41,37 @@
 
 namespace partita::testing {
 
+/// What becomes of a record for which there is no room.
+enum class without_room : std::uint8_t {
+  refuse,    ///< produce() with a callback: buffer_full, which halts nothing
+  time_out,  ///< who would wait: admission_timeout, a failure
+  take,      ///< it has its room
+};
+
 class mock_state {
  public:
   using callback = std::function<void(const outcome&)>;
   using stop_registration = std::stop_callback<std::function<void()>>;
 
+  /// A recover(resubmit) that is not over yet.
+  struct resubmission {
+    recovery_report made{};
+    struct one {
+      record_number number{};
+      std::optional<outcome> answer{};
+    };
+    std::vector<one> records{};
+    std::size_t open = 0;
+    detail::operation_state<recovery_report>* state = nullptr;
+  };
   struct held_record {
     mock_record noted;
     callback answered;
     record_number number{};  ///< that of its first submission
     std::vector<std::unique_ptr<stop_registration>> cancellations{};
+    /// Of a record that was resubmitted: who reports its answer, and where.
+    std::shared_ptr<resubmission> reported{};
+    std::size_t reported_at = 0;
   };
   struct partition {
     std::int64_t next_offset = 0;
@@ -72,8 +94,17 @@ class mock_state {
   [[nodiscard]] bool known(partition_id which) const noexcept {
     return which.value >= 0 && which.value < options.partitions;
   }
+  /// What is wrong with the record in itself, as the producer sees it.
+  [[nodiscard]] client_errc check(const record& what, const produce_options& asked) const noexcept;
+  [[nodiscard]] bool has_room(std::size_t count = 1) const noexcept {
+    return count <= options.records_max && waiting.size() <= options.records_max - count;
+  }
   /// The record's index, if it was taken; otherwise its answer is owed.
-  std::optional<std::size_t> admit(const record& from, callback answered);
+  std::optional<std::size_t> admit(const record& from, const produce_options& asked,
+                                   without_room otherwise, callback answered);
+  /// All of them end not_written because there is no room for them together.
+  void refuse_all(std::span<const record> all, client_errc code,
+                  const std::function<callback(std::size_t index)>& answered);
   void deliver(std::size_t index);
   void fail(std::size_t index, fate what, std::error_code code);
   /// Ends it not_written without being a failure.
@@ -83,16 +114,30 @@ class mock_state {
   /// Delivers what a pause or a halt held up.
   void go_on();
   void halt(const place& where, const std::optional<std::string>& key, std::error_code cause);
-  recovery_report recover(const place& where, const std::optional<std::string>& key, recovery how,
-                          recover_options allowed);
+  operation<recovery_report> recover(const place& where, const std::optional<std::string>& key,
+                                     recovery how, recover_options allowed);
   [[nodiscard]] producer_status status() const;
   void tell(partition_change change, const place& where, std::error_code code,
             std::vector<std::string> keys);
   bool decide(ticket which, const std::function<settlement(std::size_t index)>& verdict);
   void end_settlements();
 
+  /// The calling thread is in a callback: what it asks for is done after that, as on a lane.
+  [[nodiscard]] bool tells_here() const noexcept;
   /// Calls what is owed; more may be owed by what it calls.
   void tell_owed(std::unique_lock<std::mutex>& held);
+
+  template <class T>
+  operation<T> finished(T value) {
+    auto* state = detail::begun_operation<T>(reporter.get());
+    operation<T> made{*state};
+    state->result.emplace(std::move(value));
+    if (tells_here())
+      owe_opening(*state);
+    else
+      state->open();
+    return made;
+  }
 
   template <class Wanted>
   operation<tally> flush(Wanted&& wanted) {
@@ -127,7 +172,7 @@ class mock_state {
   detail::reporter_owner reporter{[](void* state, std::exception_ptr) noexcept {
                                     ++static_cast<mock_state*>(state)->callback_exceptions;
                                   },
-                                  this};
+                                  this, options.get_wait_max};
 
   /// User code that is owed something.
   std::vector<std::function<void()>> owed;
@@ -143,9 +188,24 @@ class mock_state {
   [[nodiscard]] outcome failure(const owned_record& record, fate what, std::error_code code,
                                 std::error_code cause = {}, record_number number = {});
   void owe(callback answered, outcome answer);
+  template <class T>
+  void owe_opening(detail::operation_state<T>& state) {
+    state.retain();
+    owed.push_back([&state] {
+      state.open();
+      state.release();
+    });
+  }
   void answer(std::size_t index, outcome with);
+  [[nodiscard]] owned_record placed(const record& from) const;
   [[nodiscard]] std::optional<std::error_code> refusal(const owned_record& record);
-  void resubmit(std::size_t index, recovery_report& into);
+  void refuse(const owned_record& copy, const record& from, callback answered, client_errc code,
+              std::error_code cause = {});
+  void fail_unbuffered(const owned_record& copy, const record& from, callback answered,
+                       client_errc code);
+  bool halt_by_policy(const owned_record& record, std::error_code code);
+  void resubmit(std::span<const std::size_t> indexes, const std::shared_ptr<resubmission>& into);
+  void report_answer(held_record& of, const outcome& with);
 
   std::vector<barrier> barriers;
   std::vector<std::thread::id> telling_;

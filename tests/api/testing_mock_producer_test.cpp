@@ -95,11 +95,13 @@ TEST(MockProducer, RecoverHandsBackOrResubmits) {
   producer.produce(to("b"), answers());
   producer.fail_next(broker_errc::message_too_large);
   EXPECT_FALSE(producer.deliver_next());  // b stands behind the halt
-  auto again = producer.recover("t", 0, recovery::resubmit).get();
+  auto recovering = producer.recover("t", 0, recovery::resubmit);
+  EXPECT_FALSE(recovering.done());
+  EXPECT_EQ(producer.deliver_all(), 2U);
+  auto again = std::move(recovering).get();
   EXPECT_TRUE(again.was_halted);
   ASSERT_EQ(again.resubmitted.size(), 1U);
   EXPECT_TRUE(again.resubmitted[0].answer.is_delivered());
-  EXPECT_EQ(producer.deliver_all(), 1U);
   EXPECT_EQ(answers.seen, "ND");
   EXPECT_EQ(again.resubmitted[0].number, answers.first_failure->number);
   ASSERT_EQ(producer.log("t", 0).size(), 2U);
@@ -273,7 +275,9 @@ TEST(MockProducer, RecoversOneKey) {
   for (const char* key : {"k1", "k2"}) producer.produce(to("a", key), answers());
   producer.fail_next(broker_errc::message_too_large);
   producer.fail_next(broker_errc::message_too_large);
-  const auto one = producer.recover("t", 0, "k1", recovery::resubmit).get();
+  auto recovering = producer.recover("t", 0, "k1", recovery::resubmit);
+  EXPECT_TRUE(producer.deliver_next());
+  const auto one = std::move(recovering).get();
   EXPECT_TRUE(one.was_halted);
   EXPECT_EQ(one.resubmitted.size(), 1U);
   EXPECT_TRUE(producer.halted("t", 0)) << "k2 still is";

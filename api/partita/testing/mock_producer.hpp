@@ -5,8 +5,10 @@
 // against "something with the producer's interface" (a template parameter, or an interface of the
 // application's) runs with either. What the brokers would decide, the test decides: deliver_next(),
 // fail_next(), doubt_next(), settle_as_written(); or everything is delivered at once
-// (auto-complete, the default). Deadlines pass for nobody, and completion tokens are not known
-// here.
+// (auto-complete, the default). What the producer refuses at the call is refused here in the same
+// words: a bad topic name, partition, timestamp or header, a record that is too large, a delivery
+// timeout that is over. Deadlines pass for nobody but those that wait for room, for whom
+// max.block.ms passes at once; completion tokens are not known here.
 //
 // Invariants
 // 1. Every record that was accepted is answered exactly once, at the latest by the destructor.
@@ -15,6 +17,8 @@
 // 3. A failure takes effect (halt, failed records kept for recover) before its callback is called,
 //    and before any later record is taken.
 // 4. No callback is called inside another one: what a callback produces is answered after it.
+// 5. No wait is endless: get() in a callback, or a coroutine that continued there, is a broken
+//    contract at once, as on a lane; elsewhere one is when get_wait_max passes without an answer.
 //
 // Threads: any; callbacks and coroutines run on the thread that made the answer, under no lock.
 #pragma once
@@ -43,6 +47,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -53,6 +58,9 @@ struct mock_options {
   std::int32_t partitions = 1;  ///< of every topic; records without partition go by a hash of key
   failure_policy on_failure = failure_policy::halt_key;  ///< as the producer's
   std::size_t records_max = 10'000;                      ///< unanswered ones; beyond: no room
+  std::size_t max_request_size_bytes = 1'048'576;        ///< as the producer's
+  /// How long get() waits for what another thread of the test decides.
+  std::chrono::milliseconds get_wait_max{10'000};
 };
 
 /// A record that the mock took, and its answer once there is one.
@@ -115,26 +123,23 @@ class mock_producer {
   }
   template <outcome_callback Callback>
   void produce(const record& record, Callback&& callback) {
-    detail::expect_not_empty(callback);
-    take(record, {}, std::forward<Callback>(callback));
+    take(record, {}, keep(std::forward<Callback>(callback)));
   }
   template <outcome_callback Callback>
   void produce(const record& record, const produce_options& options, Callback&& callback) {
-    detail::expect_not_empty(callback);
-    take(record, options, std::forward<Callback>(callback));
+    take(record, options, keep(std::forward<Callback>(callback)));
   }
   template <outcome_callback Callback>
   admission try_produce(const record& record, Callback&& callback) {
-    detail::expect_not_empty(callback);
-    return try_take(record, {}, std::forward<Callback>(callback));
+    return try_take(record, {}, keep(std::forward<Callback>(callback)));
   }
   template <outcome_callback Callback>
   admission try_produce(const record& record, const produce_options& options, Callback&& callback) {
-    detail::expect_not_empty(callback);
-    return try_take(record, options, std::forward<Callback>(callback));
+    return try_take(record, options, keep(std::forward<Callback>(callback)));
   }
   /// A record that waits for its answer ends not_written, code cancelled. Stop tokens do the same.
   bool cancel(record_handle handle) noexcept { return handle.cancel(); }
+  /// All or none: without room for all of them all end not_written.
   [[nodiscard]] operation<std::vector<outcome>> produce_batch(std::span<const record> records,
                                                               const produce_options& options = {});
   [[nodiscard]] operation<tally> flush();
@@ -147,6 +152,8 @@ class mock_producer {
   operation<bool> pause(std::string_view topic, partition_id partition,
                         pause_mode mode = pause_mode::hold);
   operation<bool> resume(std::string_view topic, partition_id partition);
+  /// What is resubmitted waits like what is newly produced, before what was held: the report comes
+  /// when all of it has its second answer.
   [[nodiscard]] operation<recovery_report> recover(std::string_view topic, partition_id partition,
                                                    recovery how, recover_options options = {});
   [[nodiscard]] operation<recovery_report> recover(std::string_view topic, partition_id partition,
@@ -187,7 +194,15 @@ class mock_producer {
   friend class mock_operation;
   using callback = std::function<void(const outcome&)>;
 
+  /// A std::function wants a copy of what it calls, the producer does not.
+  template <class Callback>
+  static callback keep(Callback&& given) {
+    detail::expect_not_empty(given);
+    auto kept = std::make_shared<std::decay_t<Callback>>(std::forward<Callback>(given));
+    return [kept = std::move(kept)](const outcome& answer) { (*kept)(answer); };
+  }
   void take(const record& record, const produce_options& options, callback answered);
+  void take_waiting(const record& record, const produce_options& options, callback answered);
   admission try_take(const record& record, const produce_options& options, callback answered);
   void watch(std::size_t index, const produce_options& options, std::unique_lock<std::mutex>& held);
   bool answer_next(const std::function<void(std::size_t)>& how);
