@@ -53,7 +53,6 @@ bool is_host(std::string_view host) {
 }
 
 std::string parse_entry(std::string_view entry, bootstrap_server& server) {
-  if (entry.empty()) return "an empty entry";
   const std::string quoted = "'" + shortened(entry) + "'";
   if (const std::string wrong = strip_scheme(entry); !wrong.empty()) return quoted + ": " + wrong;
   std::string_view host;
@@ -74,14 +73,14 @@ std::string parse_entry(std::string_view entry, bootstrap_server& server) {
 
 bootstrap_servers parse_bootstrap_servers(std::string_view text) {
   bootstrap_servers result;
-  if (trimmed(text).empty()) return {{}, "at least one host:port is required"};
   for (const std::string_view entry : split(text, ',')) {
+    if (entry.empty()) continue;
     bootstrap_server server;
     if (std::string error = parse_entry(entry, server); !error.empty()) return {{}, error};
     const auto known = std::find(result.servers.begin(), result.servers.end(), server);
-    if (known != result.servers.end()) return {{}, "'" + shortened(entry) + "' appears twice"};
-    result.servers.push_back(std::move(server));
+    if (known == result.servers.end()) result.servers.push_back(std::move(server));
   }
+  if (result.servers.empty()) return {{}, "at least one host:port is required"};
   return result;
 }
 

@@ -22,7 +22,7 @@ struct bootstrap_servers {
 };
 
 /// Reads "host, host:port, [::1]:port, PLAINTEXT://host:port". Without a port it is 9092. At least
-/// one entry, none empty, none twice.
+/// one entry; as with librdkafka and Java, a comma too many is nothing, and twice is once.
 [[nodiscard]] bootstrap_servers parse_bootstrap_servers(std::string_view text);
 
 }  // namespace partita

@@ -166,7 +166,8 @@ constexpr config_key prevailing(config_key row) {
 constexpr config_key own_rows[] = {
     // Where to connect
     known<servers_key>("bootstrap.servers", "bootstrap_servers",
-                       "brokers to start from; required; the port is 9092 where none is given"),
+                       "brokers to start from; required; the port is 9092 where none is given; "
+                       "empty entries and repeated ones are passed over"),
     known<string_key<&config::client_id, 32'767>>(
         "client.id", "client_id", "name told to brokers, for their logs, metrics and quotas"),
     known<string_key<&config::client_rack, 32'767>>(

@@ -126,7 +126,11 @@ std::vector<broker_address> split_addresses(const std::string& bootstrap_servers
     }
     if (colon != std::string_view::npos)
       std::from_chars(one.data() + colon + 1, one.data() + one.size(), made.port);
-    all.push_back(std::move(made));
+    if (made.host.empty()) continue;  // a comma too many
+    const auto same = [&](const broker_address& each) {
+      return each.host == made.host && each.port == made.port;
+    };
+    if (std::none_of(all.begin(), all.end(), same)) all.push_back(std::move(made));
   }
   return all;
 }

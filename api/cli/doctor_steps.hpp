@@ -26,7 +26,7 @@ struct broker_address {
   [[nodiscard]] std::string shown() const;
 };
 
-/// A list that validate() has accepted.
+/// A list that validate() has accepted. Each server once.
 [[nodiscard]] std::vector<broker_address> split_addresses(const std::string& bootstrap_servers);
 
 struct step_verdict {

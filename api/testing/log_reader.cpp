@@ -1,5 +1,6 @@
 #include <partita/testing/log_reader.hpp>
 
+#include "api/bootstrap_servers.hpp"
 #include "api/testing/batch_records.hpp"
 #include "api/testing/blocking_client.hpp"
 #include "wire/messages/api_versions.hpp"
@@ -8,7 +9,6 @@
 #include "wire/messages/metadata.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 namespace partita::testing {
@@ -22,31 +22,6 @@ constexpr wire::version_range fetch_versions{4, 12};
 constexpr std::int16_t first_with_operations = 8;  // of Metadata: KIP-430
 constexpr std::int32_t fetch_bytes = 8 * 1024 * 1024;
 
-struct address {
-  std::string host;
-  std::uint16_t port = 9092;
-};
-
-std::vector<address> parse_bootstrap(std::string_view text) {
-  std::vector<address> all;
-  while (!text.empty()) {
-    const auto comma = text.find(',');
-    auto one = text.substr(0, comma);
-    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
-    address made;
-    if (const auto colon = one.rfind(':'); colon != std::string_view::npos) {
-      const auto port = one.substr(colon + 1);
-      std::from_chars(port.data(), port.data() + port.size(), made.port);
-      one = one.substr(0, colon);
-    }
-    if (one.size() > 2 && one.front() == '[' && one.back() == ']')
-      one = one.substr(1, one.size() - 2);
-    made.host = std::string{one};
-    if (!made.host.empty()) all.push_back(std::move(made));
-  }
-  return all;
-}
-
 read_end refused(broker_errc code, const std::string& what) {
   const auto error = make_error_code(code);
   return {error, what + ": " + error.message()};
@@ -56,7 +31,7 @@ read_end refused(broker_errc code, const std::string& what) {
 
 struct log_reader::parts {
   parts(std::string bootstrap, std::chrono::milliseconds limit)
-      : bootstrap_(parse_bootstrap(bootstrap)), client_(limit) {}
+      : bootstrap_(parse_bootstrap_servers(bootstrap).servers), client_(limit) {}
 
   /// Connects, and asks what the broker serves.
   read_end connect(const std::string& host, std::uint16_t port);
@@ -70,7 +45,7 @@ struct log_reader::parts {
   read_end fetch(const std::string& topic, partition_id partition, std::int64_t from,
                  wire::fetch_response& answer, std::vector<std::byte>& storage);
 
-  std::vector<address> bootstrap_;
+  std::vector<bootstrap_server> bootstrap_;
   blocking_client client_;
   wire::api_versions_response served_;  // by the broker of the connection
 };
