@@ -32,8 +32,9 @@ namespace partita {
 
 /// What can be called with a record's answer.
 template <class Callback>
-concept outcome_callback = std::is_invocable_v < std::decay_t<Callback>
-&, const outcome& > ;
+concept outcome_callback = requires(std::decay_t<Callback>& callback, const outcome& answer) {
+  callback(answer);
+};
 
 }  // namespace partita
 

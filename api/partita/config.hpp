@@ -8,8 +8,7 @@
 // Invariants
 // 1. A producer runs with a config only after validate() accepted it; nothing else reads settings.
 // 2. The members keep their order: designated initialisers of applications depend on it. New
-// members
-//    go to the end of their group, which is a change of the minor version.
+//    members go to the end of their group, which is a change of the minor version.
 //
 // Threads: plain values; functions are pure.
 #pragma once
@@ -36,8 +35,7 @@ enum class acks : std::int8_t { all = -1, none = 0, leader = 1 };
 
 enum class compression : std::uint8_t { none, gzip, snappy, lz4, zstd };
 
-/// How a partition is chosen. Names and results are librdkafka's; `murmur2_random` is what Java
-/// does.
+/// How a partition is chosen. Names and results are librdkafka's; Java does `murmur2_random`.
 enum class partitioner_kind : std::uint8_t {
   murmur2_random,     ///< murmur2 of the key; without a key sticky by bytes
   murmur2,            ///< murmur2; an absent key counts as an empty one
@@ -73,8 +71,8 @@ struct topic_config {
 };
 
 /// Topics that differ, in the order of their names: `config.topics["orders"].on_failure = ...`, or
-/// `.topics = {{"orders", {.on_failure = partita::failure_policy::skip}}}`.
-/// (std::map would be felt in the compile time of all who include this.)
+/// `.topics = {{"orders", {.on_failure = partita::failure_policy::skip}}}`. (std::map would be felt
+/// in the compile time of all who include this.)
 class topic_configs {
  public:
   using value_type = std::pair<std::string, topic_config>;
@@ -84,8 +82,7 @@ class topic_configs {
   /// Of two with the same name the first one counts.
   topic_configs(std::initializer_list<value_type> topics);
 
-  /// Adds the topic if it is not there. The reference is valid until another one is added or
-  /// erased.
+  /// Adds the topic if it is not there. The reference is valid until one is added or erased.
   topic_config& operator[](std::string_view name);
   /// end() if it is not there.
   [[nodiscard]] const_iterator find(std::string_view name) const noexcept;

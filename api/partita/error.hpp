@@ -125,9 +125,10 @@ enum class broker_errc : std::int16_t {
   rebootstrap_required = 129,
 };
 
-const std::error_category& client_category() noexcept;  ///< name "partita"
-const std::error_category&
-broker_category() noexcept;  ///< name "kafka"; messages start with Kafka's name
+/// Name "partita".
+const std::error_category& client_category() noexcept;
+/// Name "kafka"; messages start with Kafka's name.
+const std::error_category& broker_category() noexcept;
 
 inline std::error_code make_error_code(client_errc code) noexcept {
   return {static_cast<int>(code), client_category()};
@@ -135,10 +136,10 @@ inline std::error_code make_error_code(client_errc code) noexcept {
 inline std::error_code make_error_code(broker_errc code) noexcept {
   return {static_cast<int>(code), broker_category()};
 }
-
 /// In place of an error where none is told. False like every empty code, but it says so: the
 /// standard's own empty code has the message "Success".
 inline std::error_code no_error_told() noexcept { return {0, client_category()}; }
+
 }  // namespace partita
 
 template <>

@@ -31,8 +31,7 @@ enum class failure_verdict : std::uint8_t {
   halt_key,
   halt_partition,
   fail_following,
-  retry,  ///< only where the fate is not_written: back to the front, with a new deadline,
-          ///< unanswered
+  retry,  ///< only where the fate is not_written: to the front, unanswered, with a new deadline
 };
 
 class record_visitor;

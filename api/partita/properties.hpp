@@ -12,9 +12,8 @@
 // Invariants
 // 1. A call that returns an error has changed nothing.
 // 2. Values of security keys and of unknown keys are never repeated in errors or notes.
-// 3. `${env:NAME}` and `${file:path}` are expanded in files that the application names, nowhere
-// else
-//    (a value that arrives over another way must not read files, CVE-2024-31141).
+// 3. `${env:NAME}` and `${file:path}` are expanded in files that the application names, and nowhere
+//    else: a value that arrives over another way must not read files (CVE-2024-31141).
 //
 // Threads: no shared state; load_environment() reads the environment of the process.
 #pragma once
@@ -29,10 +28,9 @@ namespace partita {
 
 /// Where the value of a key came from.
 struct config_origin {
-  std::string key{};  ///< canonical name
-  std::string
-      origin{};  ///< "client.properties:12", "environment KAFKA_LINGER_MS", "command line", ...
-  std::string alias{};  ///< the name it was given under, where that was another one
+  std::string key{};     ///< canonical name
+  std::string origin{};  ///< "client.properties:12", "environment KAFKA_LINGER_MS", "call", ...
+  std::string alias{};   ///< the name it was given under, where that was another one
 };
 
 /// What loading had to say besides errors.

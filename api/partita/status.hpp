@@ -38,8 +38,8 @@ struct partition_status {
   partita::producer_id producer_id{};
   partita::producer_epoch producer_epoch{};
   std::uint64_t buffered_records = 0;  ///< accepted and not answered
-  std::uint64_t buffered_bytes =
-      0;  ///< what they hold of buffer.memory, failed records kept for recover() too
+  /// What they hold of buffer.memory, and what failed records that are kept for recover() do.
+  std::uint64_t buffered_bytes = 0;
   int batches_in_flight = 0;
   int batches_in_doubt = 0;
   std::uint64_t failed_records_kept = 0;  ///< wait for recover()

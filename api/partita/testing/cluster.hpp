@@ -2,11 +2,11 @@
 //
 // Invariants
 // 1. One model serves everything: what runs in virtual time and what listens on a port execute the
-// same
-//    code, and all time, identity and randomness comes from the clock and the seed it was given.
+//    same code, and all time, identity and randomness comes from the clock and the seed it was
+//    given.
 // 2. A produce request goes through the checks of a Kafka 4.4 broker in Kafka's order.
 // 3. A connection executes one request at a time, in order; waiting for replication is part of
-// executing.
+//    executing.
 //
 // Threads: all member functions may be called from any thread; one lock guards the model.
 #pragma once
@@ -70,8 +70,7 @@ struct cluster_options {
   std::int64_t retention_bytes = std::int64_t{1} << 30;
   std::int32_t first_producer_id = 1000;  ///< the first block of 1000 ids starts here
   /// In place of "broker-1" and so on, by broker id; only in virtual time. Several may share one,
-  /// as behind a port forwarder, which gives the connections to its address to each of them in
-  /// turn.
+  /// as behind a port forwarder, which gives the connections to each of them in turn.
   std::map<std::int32_t, std::string> hosts{};
 };
 
@@ -236,8 +235,7 @@ class cluster {
 };
 
 /// A cluster on loopback ports, run by a thread of its own. For demos, users' tests, outside
-/// clients.
-/// A control call returns when the ports have followed: a broker that was started listens.
+/// clients. A control call returns when the ports have followed: a broker that was started listens.
 class loopback_cluster final : public cluster {
  public:
   /// Starts listening before it returns. `port` is that of the first broker, the others follow; 0:

@@ -2,10 +2,9 @@
 //
 // Invariants
 // 1. Executing and answering are chosen independently, so every pair of {appended, not appended}
-// and
-//    {any answer, no answer} can be asked for (the fault matrix).
+//    and {any answer, no answer} can be asked for (the fault matrix).
 // 2. A fault that appends does so by the broker's ordinary checks: a batch those refuse is not
-// appended.
+//    appended.
 //
 // Threads: plain values; give them to cluster::inject from any thread.
 #pragma once
@@ -72,8 +71,7 @@ struct fault {
   std::optional<std::size_t> cut_at{};
   answer_shape shape = answer_shape::usual;
   std::chrono::milliseconds execute_after{0};  ///< the batch is executed this much later
-  /// The connection ends by RST as soon as the request was seen; the frame is executed all the
-  /// same.
+  /// The connection ends by RST as soon as the request was seen; the frame is executed even so.
   bool cut_first = false;
   /// The batch is executed when cluster::release_held() says so, even if its connection is gone.
   bool held = false;
