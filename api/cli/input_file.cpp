@@ -37,6 +37,15 @@ std::error_code input_file::open(const std::string& path) {
   return {};
 }
 
+/// Not by the path: a link is another name of the same file. What a terminal or /dev/null takes
+/// does not come back.
+bool input_file::is(const std::string& path) const noexcept {
+  struct stat own {};
+  struct stat other {};
+  if (::fstat(descriptor_, &own) != 0 || ::stat(path.c_str(), &other) != 0) return false;
+  return !S_ISCHR(own.st_mode) && own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
 std::size_t input_file::read(char* into, std::size_t size, std::error_code& error) {
   const ssize_t count = ::read(descriptor_, into, size);
   if (count < 0) {

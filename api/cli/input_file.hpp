@@ -21,6 +21,9 @@ class input_file {
   /// "-" or nothing: standard input.
   [[nodiscard]] std::error_code open(const std::string& path);
 
+  /// The path names what is read: writing there would feed the reading.
+  [[nodiscard]] bool is(const std::string& path) const noexcept;
+
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   /// How many bytes there are to read, where that is known.

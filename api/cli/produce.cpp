@@ -56,6 +56,9 @@ exit_code produce(const produce_options& options) {
   if (options.json_summary)
     std::cout << summary_json(summary);
   else if (!options.connection.quiet)
+    if (input.is(options.dead_letters))
+      return fail(display, "--dlq " + options.dead_letters +
+                               " is what is read: the dead letters need another file");
     std::cout << summary_text(summary, options.connection.verbosity > 0);
   return summary.exit_code;
 }

@@ -26,8 +26,10 @@ What happens after a failure
   no keys. So a record that fails halts its partition (on.failure=halt_partition), and reading ends;
   the library's own default is halt_key. --on-error halt-key: only records of the same key are held
   back, and a record without a key fails alone. --on-error skip: every record fails alone. The first
-  line that was not delivered is told. --dlq FILE keeps what failed: each line says whether the
-  record was not written or may have been ("outcome"), and the file is input for a later run.
+  line that was produced and not delivered is told; blank and bad lines of the input count.
+  --dlq FILE keeps what failed: each line says whether the record was not written or may have been
+  ("outcome"), and the file is input for a later run. It has the headers of -H, which a record that
+  has them does not get a second time.
 
 Exit code, the first that applies
   130 interrupted: the first Ctrl-C flushes what was read, the second leaves at once
@@ -70,7 +72,8 @@ void add_record_options(CLI::App& command, produce_options& into) {
               if (equals != std::string::npos) header.value = each.substr(equals + 1);
             }
           },
-          "NAME=TEXT, or NAME for a null header, on every record; repeatable")
+          "NAME=TEXT, or NAME for a null header, on every record that has not the same one; "
+          "repeatable")
       ->allow_extra_args(false);
   add_number_option(command, "-p,--partition", into.partition,
                     {0, std::numeric_limits<std::int32_t>::max()},

@@ -158,7 +158,10 @@ void produce_run::produce(const input_record& what, std::uint64_t line) {
     given.key = *options_.fixed_key;
   if (what.value) given.value = *what.value;
   headers_.clear();
-  for (const owned_header& each : options_.headers) headers_.push_back({each.key, each.value});
+  // What a dead-letter file got by an earlier -H is not added again.
+  for (const owned_header& each : options_.headers)
+    if (std::find(what.headers.begin(), what.headers.end(), each) == what.headers.end())
+      headers_.push_back({each.key, each.value});
   for (const owned_header& each : what.headers) headers_.push_back({each.key, each.value});
   given.headers = headers_;
   given.partition = what.partition;

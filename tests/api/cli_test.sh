@@ -184,6 +184,27 @@ run 0 json produce -b "$bootstrap" -t one --json
 says out '"delivered":10' json
 says out '"partition":0' json
 
+# The dead letters have the headers that were given: a second run with the same options adds none.
+{ head -c 1100000 /dev/zero | tr '\0' x; printf '\n'; } >"$work/in"
+run 2 'headers of a dead letter' produce -b "$bootstrap" -t letters -H a=1 -H b --dlq "$work/letters"
+sed 's/xxx*/small/' "$work/letters" >"$work/again.jsonl"
+run 0 'headers of a dead letter, again' produce -b "$bootstrap" --input jsonl "$work/again.jsonl" \
+  -H a=1 -H b -H c=2
+equal 'headers of a dead letter, again' "$(field letters 9)" 'c=2,a=1,b=\N'
+
+# What is read can not be what is written.
+printf '{"topic":"loop","value":"v"}\n' >"$work/loop"
+ln -s loop "$work/loop.symbolic"
+ln "$work/loop" "$work/loop.hard"
+for read in loop loop.symbolic loop.hard; do
+  run 1 "--dlq $read" produce -b "$bootstrap" --input jsonl "$work/loop" --dlq "$work/$read"
+  says err "^partita: --dlq .*/$read is what is read" "--dlq $read"
+done
+cp "$work/loop" "$work/in"
+run 1 '--dlq of standard input' produce -b "$bootstrap" --input jsonl --dlq "$work/in"
+equal '--dlq: the file is as it was' "$(cat "$work/in")" "$(cat "$work/loop")"
+run 0 '--dlq /dev/null' produce -b "$bootstrap" --input jsonl --dlq /dev/null
+
 cat >"$work/in" <<'END'
 {"topic":"jsonl-good","key":"k","value":"v","headers":{"h":"1"},"partition":0,"timestamp":17640}
 
