@@ -186,7 +186,8 @@ says out '"partition":0' json
 
 # The dead letters have the headers that were given: a second run with the same options adds none.
 { head -c 1100000 /dev/zero | tr '\0' x; printf '\n'; } >"$work/in"
-run 2 'headers of a dead letter' produce -b "$bootstrap" -t letters -H a=1 -H b --dlq "$work/letters"
+run 2 'headers of a dead letter' produce -b "$bootstrap" -t letters -H a=1 -H b \
+  --dlq "$work/letters"
 sed 's/xxx*/small/' "$work/letters" >"$work/again.jsonl"
 run 0 'headers of a dead letter, again' produce -b "$bootstrap" --input jsonl "$work/again.jsonl" \
   -H a=1 -H b -H c=2
@@ -230,6 +231,17 @@ run 2 'skipped bad line' produce -b "$bootstrap" -t jsonl-skip --input jsonl --s
 says err 'stdin:3:' 'skipped bad line'
 says out '1 bad line' 'skipped bad line'
 equal 'skipped bad line' "$(field jsonl-skip 7 | tr '\n' ,)" 'first,second,fourth,'
+
+# A failed line is told by its number in the input, whatever was passed over.
+{
+  printf '\n{"value":"1"}\n{bad\n\n{"value":"'
+  head -c 1100000 /dev/zero | tr '\0' x
+  printf '"}\n'
+} >"$work/in"
+run 2 'the first failed line' produce -b "$bootstrap" -t jsonl-skip --input jsonl --skip-bad-lines \
+  --on-error skip --json
+says out '"first_failed_line":5,' 'the first failed line'
+says err 'stdin:5 is the first record that was not delivered' 'the first failed line'
 
 printf 'no\nrecord\n' >"$work/in"
 run 2 'nothing but bad lines' produce -b "$bootstrap" -t jsonl-skip --input jsonl --skip-bad-lines
