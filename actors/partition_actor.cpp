@@ -379,7 +379,7 @@ void partition_actor::halted(std::error_code cause, const std::vector<std::strin
                                  ? ": a key is halted"
                                  : ": " + std::to_string(keys.size()) + " keys are halted";
     return topic_ + "-" + std::to_string(index_.value) + what +
-           " until recover(): " + cause.message();
+           ", and what lies behind is not sent: " + cause.message();
   });
   tell(partition_change::halted, cause, keys);
 }

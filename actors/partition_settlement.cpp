@@ -91,7 +91,9 @@ void partition_actor::batch_settled(const unknown_batch& batch) {
                           : batch.verdict.state == ticket_state::never_written ? "never written"
                                                                                : "undecidable";
     return topic_ + "-" + std::to_string(index_.value) + ": " + std::to_string(batch.count()) +
-           " records of unknown fate are settled: " + verdict;
+           (batch.count() == 1 ? " record of unknown fate is settled: "
+                               : " records of unknown fate are settled: ") +
+           verdict;
   });
 }
 

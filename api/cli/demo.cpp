@@ -2,6 +2,7 @@
 
 #include "api/cli/connection_options.hpp"
 #include "api/cli/delivery_ledger.hpp"
+#include "api/cli/counted.hpp"
 #include "api/cli/demo_input.hpp"
 #include "api/cli/exit_code.hpp"
 #include "api/cli/number_option.hpp"
@@ -94,13 +95,15 @@ class demo_run {
     cluster_ = std::make_unique<testing::loopback_cluster>(cluster);
     if (const std::error_code error = cluster_->listening())
       return "the embedded brokers can't listen: " + error.message();
-    std::cout << options_.brokers << " embedded brokers at " << cluster_->bootstrap() << '\n';
+    std::cout << counted(static_cast<std::uint64_t>(options_.brokers), "embedded broker",
+                         "embedded brokers")
+              << " at " << cluster_->bootstrap() << '\n';
     return {};
   }
 
   run_summary produce() {
-    std::cout << "producing " << records_.size() << " records of " << file_ << " to "
-              << options_.topic << std::endl;
+    std::cout << "producing " << counted(records_.size(), "record", "records") << " of " << file_
+              << " to " << options_.topic << std::endl;
     const auto begin = std::chrono::steady_clock::now();
     const auto elapsed = [&] {
       return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -175,7 +178,8 @@ class demo_run {
     }
     const testing::check_options rules{.order = true, .others_may_write = cluster_ == nullptr};
     const std::vector<testing::anomaly> anomalies = testing::check(records_, logs, rules);
-    std::cout << "read back " << read << " records of " << partitions.size() << " partitions\n";
+    std::cout << "read back " << counted(read, "record", "records") << " of "
+              << counted(partitions.size(), "partition", "partitions") << '\n';
     if (!anomalies.empty()) {
       std::cout << testing::report(anomalies) << "FAILED: the log contradicts the answers\n";
       return false;

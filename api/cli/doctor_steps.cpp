@@ -1,5 +1,7 @@
 #include "api/cli/doctor_steps.hpp"
 
+#include "api/cli/counted.hpp"
+
 #include <partita/error.hpp>
 
 #include <arpa/inet.h>
@@ -174,9 +176,10 @@ std::vector<step_verdict> ask_about_topic(const broker_address& at, const std::s
   if (!end.ok() && is_unreachable(end.error))
     return {failed_step("protocol", end.text, hint_for_silence(end.error), exit_code::unreachable)};
   std::vector<step_verdict> told = {passed("protocol", at.shown() + ": a Kafka broker")};
-  told.push_back(end.ok() ? passed("topic", topic + ": " + std::to_string(found.leaders.size()) +
-                                                " partitions")
-                          : about_topic(topic, end));
+  told.push_back(
+      end.ok()
+          ? passed("topic", topic + ": " + counted(found.leaders.size(), "partition", "partitions"))
+          : about_topic(topic, end));
   return told;
 }
 
@@ -202,8 +205,10 @@ step_verdict reach_leaders(const testing::topic_description& found, const std::s
                          "that this machine can reach",
                          exit_code::unreachable);
   }
-  return passed("leaders", std::to_string(reached.size()) + " brokers lead partitions of " + topic +
-                               ", and answer");
+  const bool one = reached.size() == 1;
+  return passed("leaders", counted(reached.size(), "broker leads", "brokers lead") +
+                               " partitions of " + topic +
+                               (one ? ", and answers" : ", and answer"));
 }
 
 step_verdict judge_write_right(const testing::topic_description& found, const std::string& topic) {

@@ -1,5 +1,7 @@
 #include "api/cli/produce_summary.hpp"
 
+#include "api/cli/counted.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <array>
@@ -9,10 +11,6 @@ namespace partita::cli {
 namespace {
 
 using nlohmann::ordered_json;
-
-std::string count_of(std::uint64_t count, const char* one, const char* many) {
-  return std::to_string(count) + " " + (count == 1 ? one : many);
-}
 
 std::string seconds_of(std::chrono::milliseconds elapsed) {
   std::array<char, 32> text{};
@@ -48,12 +46,12 @@ std::string reason_line(const failure_reason& reason) {
 
 std::string summary_text(const run_summary& summary, bool per_partition) {
   const tally& counts = summary.ledger.counts;
-  std::string text = count_of(summary.accepted, "record", "records") + " in " +
+  std::string text = counted(summary.accepted, "record", "records") + " in " +
                      seconds_of(summary.elapsed) + ": " + std::to_string(counts.delivered) +
                      " delivered, " + std::to_string(counts.not_written) + " not written, " +
                      std::to_string(counts.unknown) + " unknown";
   if (summary.bad_lines > 0)
-    text += ", " + count_of(summary.bad_lines, "bad line", "bad lines") + " skipped";
+    text += ", " + counted(summary.bad_lines, "bad line", "bad lines") + " skipped";
   text += summary.interrupted ? " (interrupted)\n" : "\n";
   for (const failure_reason& reason : summary.ledger.reasons) text += reason_line(reason);
   if (per_partition)
