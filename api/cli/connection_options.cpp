@@ -137,11 +137,28 @@ std::string load_config(const connection_options& options, producer_config& conf
   if (const config_error error = load_environment(config, &report)) return error.message();
   if (std::string error = apply_settings(options.settings, config, report); !error.empty())
     return error;
+  if (config.bootstrap_servers.empty())
+    return "no broker is named: -b HOST:PORT is required ($KAFKA_BOOTSTRAP_SERVERS, or "
+           "bootstrap.servers in the file of -F, would do)";
   for (std::string& note : fit_defaults(config, report)) report.notes.push_back(std::move(note));
   if (const config_error error = validate(config)) return error.message();
   if (!options.quiet)
     for (const std::string& note : report.notes) display.say("partita: note: " + note);
   return {};
+}
+
+std::string wrong_topic(const std::string& name) {
+  if (name.empty()) return "-t: the name of the topic is empty";
+  producer_config asks;
+  asks.bootstrap_servers = "localhost";
+  asks.topics[name] = {};
+  config_error wrong = validate(asks);
+  wrong.key = "-t";
+  return wrong.message();
+}
+
+std::string help_of(const std::string& command) {
+  return "`partita " + command + " --help` says what there is.";
 }
 
 void log_to(producer_config& config, progress_display& display) {

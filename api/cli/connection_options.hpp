@@ -47,9 +47,15 @@ void add_connection_options(CLI::App& command, connection_options& into);
 void add_setting_option(CLI::App& command, connection_options& into, const std::string& names,
                         const std::string& key, const std::string& description);
 
-/// Fills `config`. An error is one line for people; notes go to `display`.
+/// Fills `config`. An error is one line for people; notes go to `display`. Without any broker it
+/// says how to name one, and `bootstrap_servers` stays empty.
 [[nodiscard]] std::string load_config(const connection_options& options, producer_config& config,
                                       progress_display& display);
+
+/// What is wrong with a topic's name that -t gave; empty where it may be one.
+[[nodiscard]] std::string wrong_topic(const std::string& name);
+/// Where to read on, for who left out what a command needs.
+[[nodiscard]] std::string help_of(const std::string& command);
 
 /// Log lines of the producer go to the display.
 void log_to(producer_config& config, progress_display& display);

@@ -113,11 +113,22 @@ exit_code examine(const doctor_options& options) {
   doctor_report report(options.json);
   producer_config config;
   if (const std::string wrong = load_config(options.connection, config, display); !wrong.empty()) {
-    report.add(
-        {"configuration", false, wrong, "`partita produce` refuses it as well", exit_code::usage});
+    report.add({"configuration", false, wrong,
+                config.bootstrap_servers.empty()
+                    ? "-b HOST:PORT names a broker, so does $KAFKA_BOOTSTRAP_SERVERS"
+                    : "`partita produce` refuses it as well",
+                exit_code::usage});
     return report.code();
   }
   report.add({"configuration", true, config.bootstrap_servers, {}, exit_code::ok});
+  if (const std::string wrong = wrong_topic(options.topic); !wrong.empty()) {
+    report.add(
+        {"topic", false, wrong,
+         "no broker takes such a name: look at its spelling, and at quotes and blanks in the "
+         "shell",
+         exit_code::usage});
+    return report.code();
+  }
   const auto found = examine_servers(config.bootstrap_servers, options, report);
   if (!found) return report.code();
   const std::chrono::milliseconds limit(options.limit_ms);

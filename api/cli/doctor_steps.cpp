@@ -155,7 +155,7 @@ step_verdict look_up_name(const broker_address& at) {
 step_verdict open_connection(const broker_address& at, std::chrono::milliseconds limit) {
   int failed = 0;
   const address_list found = addresses_of(at, failed);
-  std::error_code last;
+  std::error_code last = client_errc::host_not_found;  // it was there a moment ago
   for (const addrinfo* one = found.get(); one != nullptr; one = one->ai_next) {
     last = try_to_connect(*one, limit);
     if (!last) return passed("connection", at.shown());

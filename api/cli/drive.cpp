@@ -41,7 +41,7 @@ exit_code drive(const drive_options& options) {
   };
   producer_config config;
   if (const std::string reason = load_config(options.connection, config, display); !reason.empty())
-    return fail(reason);
+    return fail(config.bootstrap_servers.empty() ? reason + "\n" + help_of("drive") : reason);
   log_to(config, display);
   input_file input;
   if (const std::error_code error = input.open(options.file))

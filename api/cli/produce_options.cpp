@@ -81,16 +81,6 @@ void add_record_options(CLI::App& command, produce_options& into) {
   command.add_flag("-Z,--null", into.empty_is_null, "an empty value is a tombstone");
 }
 
-/// What a configuration says of a topic with this name; empty where it may be one.
-std::string wrong_topic(const std::string& name) {
-  producer_config asks;
-  asks.bootstrap_servers = "localhost";
-  asks.topics[name] = {};
-  config_error wrong = validate(asks);
-  wrong.key = "-t";
-  return wrong.message();
-}
-
 }  // namespace
 
 void add_produce_options(CLI::App& command, produce_options& into) {
@@ -149,7 +139,6 @@ void add_produce_options(CLI::App& command, produce_options& into) {
 
 std::string check(const produce_options& options) {
   if (!options.topic_given && options.format == input_format::lines) return "-t TOPIC is required";
-  if (options.topic_given && options.topic.empty()) return "-t: the name of the topic is empty";
   if (options.topic_given)
     if (std::string wrong = wrong_topic(options.topic); !wrong.empty()) return wrong;
   if (options.format == input_format::jsonl && !options.key_delimiter.empty())

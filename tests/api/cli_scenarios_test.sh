@@ -213,6 +213,16 @@ cli_06_doctor() {
   verdict 1 'wrong password' configuration sasl.password -b "$bootstrap" -t t \
     -X sasl.password=planted-secret
   ! grep -q planted-secret "$work/out" "$work/err" || bad 'wrong password: told'
+  for topic in '' 'a b' ..; do
+    verdict 1 'a bad topic name' topic '^FAILED  topic  *-t' -b "$bootstrap" -t "$topic"
+  done
+  ! grep -q '^[a-zA-Z]*  *connection' "$work/out" || bad 'a bad topic name: it asked a broker'
+  verdict 1 'no broker named' configuration 'hint: -b HOST:PORT' -t t
+  run 0 'a comma too many' doctor -b "$bootstrap,${bootstrap%%,*}," -t denied
+  equal 'a comma too many' "$(grep -c '^ok      name' "$work/out")" \
+    "$(echo "$bootstrap" | tr ',' '\n' | wc -l)"
+  says out '^ok      topic          denied: 1 partition$' 'one partition'
+  says out '1 broker leads partitions of denied, and answers$' 'one leader'
   verdict 1 'topic missing' topic UNKNOWN_TOPIC -b "$bootstrap" -t missing
   tell '{"do":"deny","right":"write","topic":"denied"}'
   verdict 5 'no write right' 'write right' denied -b "$bootstrap" -t denied

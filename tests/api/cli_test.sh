@@ -64,6 +64,18 @@ run 1 'surplus words' produce -b "$bootstrap" -t one "$work/nothing" two three
 says err 'two, three' 'surplus words: in their order'
 run 1 'no topic' produce -b "$bootstrap"
 says err TOPIC 'no topic'
+says err '^`partita produce --help` says' 'no topic: where to read on'
+for command in produce drive; do
+  [ $command = drive ] || set -- -t one
+  run 1 "$command without brokers" $command "$@"
+  says err '^partita: no broker is named: -b HOST:PORT' "$command without brokers"
+  says err "^.partita $command --help. says" "$command without brokers: where to read on"
+  set --
+done
+for brokers in "$bootstrap," ",$bootstrap" "$bootstrap,,${bootstrap%%,*}"; do
+  run 0 'a comma too many' produce -b "$brokers" -t commas
+  run 0 'a comma too many, to be read from' cluster log -b "$brokers" -t one
+done
 run 1 'an empty topic' produce -b 127.0.0.1:1 -t ''
 says err 'the name of the topic is empty' 'an empty topic'
 run 1 'a bad topic' produce -b 127.0.0.1:1 -t 'a b'
@@ -312,6 +324,8 @@ behind_failure() {
 }
 # Reading ends with the failure: the last line may or may not have been read before.
 behind_failure halt 4 '1 delivered, [12] not written'
+says err '^partita: .*--dlq FILE keeps what was not delivered' 'halt: what can be done'
+! grep -q 'recover()' "$work/err" || bad 'halt: a word of the library'
 behind_failure skip 2 '2 delivered, 1 not written'
 
 # Nobody reads standard error any more: that does not end what has records in flight.
