@@ -31,7 +31,7 @@ What happens after a failure
   ("outcome"), and the file is input for a later run. It has the headers of -H, which a record that
   has them does not get a second time.
 
-Exit code, the first that applies
+Exit code, the first that applies; the summary has all counts
   130 interrupted: the first Ctrl-C flushes what was read, the second leaves at once
   1 usage, configuration, input   5 not authorised   6 cluster unreachable
   3 some unknown: a second run may duplicate them   4 a partition or a key is halted
