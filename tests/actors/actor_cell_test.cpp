@@ -317,7 +317,9 @@ TEST_F(ActorCell, WhatLiesUnreadCanBeReadBeforeItsTurn) {
 TEST_F(ActorCell, WhatIsPushedWhileTheUnreadIsReadHasItsTurnInOrder) {
   log.patience = 10;
   const auto actor = spawn([](actor_cell& self, int number) {
-    if (number == 1) ASSERT_TRUE(push_other_kind(self, 10));
+    if (number == 1) {
+      ASSERT_TRUE(push_other_kind(self, 10));
+    }
   });
   run_until_idle();
   ASSERT_TRUE(push_patiently(*actor.cell(), 1));

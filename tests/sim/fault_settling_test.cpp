@@ -35,9 +35,11 @@ void restart(stage& s, broker_id broker) {
 void expect_delivered(stage& s, const std::string& name, const settlement& verdict) {
   ASSERT_TRUE(verdict.is_delivered()) << s.story();
   EXPECT_EQ(verdict.delivery()->partition, partition_id(0));
-  for (const log_record& each : s.cluster().log("t", 0))
-    if (each.offset == *verdict.delivery()->offset)
+  for (const log_record& each : s.cluster().log("t", 0)) {
+    if (each.offset == *verdict.delivery()->offset) {
       EXPECT_EQ(each.value->substr(0, each.value->find('@')), name) << s.story();
+    }
+  }
 }
 
 // SEQ-20

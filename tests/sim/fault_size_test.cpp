@@ -230,7 +230,9 @@ SCENARIO_SEEDS(fault_size, size_16_first_record_is_quick_b, 20) {
   for (int i = 0; i < 20; ++i) {
     s.produce(nth(i) + "@p" + std::to_string(i % 3));
     s.await(nth(i));
-    if (i > 0) EXPECT_LT(s.took(nth(i)), 2 * 500us + 1ms) << i;
+    if (i > 0) {
+      EXPECT_LT(s.took(nth(i)), 2 * 500us + 1ms) << i;
+    }
   }
   // Company is worth waiting for again.
   for (int i = 20; i < 30; ++i) {
