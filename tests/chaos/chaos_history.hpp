@@ -3,9 +3,12 @@
 //
 // Invariants
 // 1. A value is produced once, so that a record in the log names the one that was produced. It may
-//    be submitted again by a recovery; each submission has one answer.
-// 2. A copy in the log needs a submission that was delivered (there) or may have been written: the
-//    rest is an anomaly, and so is a delivered submission without its copy.
+//    be submitted again by a recovery that allows no duplicates; each submission has one answer.
+// 2. The log holds one copy at most. It needs a submission that was delivered (there), or was
+//    unknown and is not settled as never written: the rest is an anomaly, and so is a submission
+//    that was delivered, or settled so, without its copy.
+// 3. Each unknown submission has a ticket of its own, which is settled. What a ticket came to once
+//    it came to for good; only "undecidable" is replaced.
 //
 // Threads: any; one mutex.
 #pragma once
@@ -13,6 +16,7 @@
 #include "integration/foreign_readers.hpp"
 
 #include <partita/outcome.hpp>
+#include <partita/settlement.hpp>
 
 #include <cstdint>
 #include <deque>
@@ -21,12 +25,10 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace partita::chaos {
-
-/// What a ticket came to.
-enum class settled_as : std::uint8_t { undecided, delivered, never_written };
 
 struct chaos_counts {
   std::uint64_t produced = 0;
@@ -36,7 +38,8 @@ struct chaos_counts {
   std::uint64_t resubmitted = 0;
   std::uint64_t settled_delivered = 0;
   std::uint64_t settled_never_written = 0;
-  std::uint64_t undecided = 0;
+  std::map<std::string, std::uint64_t> undecidable{};  ///< by reason
+  std::uint64_t unsettled = 0;                         ///< nobody asked, or nothing was answered
   std::uint64_t unanswered = 0;
 };
 
@@ -49,7 +52,8 @@ class chaos_history {
   void answered(index at, const outcome& answer);
   /// The record is submitted once more; its answer comes by answered().
   void resubmit(index at);
-  void settled(index at, settled_as verdict, std::optional<partita::offset> offset);
+  /// What settle() said of the ticket of an answer.
+  void settled(ticket which, const settlement& said);
 
   std::string value(index at) const;
   std::uint64_t open() const;
@@ -66,8 +70,7 @@ class chaos_history {
  private:
   struct submission {
     std::optional<outcome> answer;
-    settled_as settled = settled_as::undecided;
-    std::optional<partita::offset> settled_offset;
+    std::optional<settlement> verdict;  // of an unknown one
   };
   struct entry {
     std::string topic;
@@ -76,17 +79,25 @@ class chaos_history {
     bool may_be_gone = false;  // its topic was deleted after it was produced
     std::vector<submission> submissions;
   };
+  /// An anomaly that shows without the log.
+  struct remark {
+    index at;
+    const char* anomaly;
+    std::string text;
+  };
+  using places = std::vector<const testing::foreign_record*>;
   struct findings;
 
+  void take_ticket(index at, ticket which);
   void check_log(const std::string& topic, const std::vector<testing::foreign_record>& log,
-                 std::vector<std::vector<const testing::foreign_record*>>& places,
-                 findings& found) const;
-  void check_entry(const entry& one, const std::vector<const testing::foreign_record*>& places,
-                   findings& found) const;
+                 std::vector<places>& copies, findings& found) const;
+  void check_entry(const entry& one, const places& copies, findings& found) const;
 
   mutable std::mutex mutex_;
   std::deque<entry> entries_;
   std::unordered_map<std::string, index> by_value_;
+  std::unordered_map<std::uint64_t, index> by_ticket_;
+  std::vector<remark> remarks_;
   std::uint64_t open_ = 0;
 };
 

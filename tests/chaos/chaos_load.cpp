@@ -13,6 +13,8 @@ using std::chrono::milliseconds;
 
 constexpr std::uint64_t open_max = 3000;
 constexpr std::size_t recent_max = 200;
+constexpr int seal_rounds_max = 10;
+constexpr std::chrono::minutes settling_max{2};
 
 producer_config config_of(const load_options& options) {
   producer_config config;
@@ -38,6 +40,7 @@ chaos_load::chaos_load(const load_options& options, chaos_history& history)
     : options_(options),
       history_(history),
       random_(options.seed),
+      tickets_(history),
       producer_(config_of(options)),
       thread_([this] { run(); }) {}
 
@@ -50,6 +53,7 @@ void chaos_load::run() {
   while (!ends_) {
     produce_some();
     cancel_some();
+    if (random_() % 4 == 0) tickets_.ask_one(producer_, random_());
     pause_some();
     resume_due();
     recover_due();
@@ -66,8 +70,8 @@ void chaos_load::produce_some() {
     std::string key;
     if (keyed)
       key = options_.name + "-k" + std::to_string(random_() % static_cast<unsigned>(options_.keys));
-    std::string value = options_.name + "." + std::to_string(produced_++);
-    const chaos_history::index at = history_.begin(topic, key, value);
+    const chaos_history::index at = begin(topic, key);
+    const std::string value = history_.value(at);
     record what{.topic = topic, .key = {}, .value = value};
     if (keyed) what.key = key;
     produce_options options;
@@ -77,12 +81,17 @@ void chaos_load::produce_some() {
   }
 }
 
+chaos_history::index chaos_load::begin(const std::string& topic, const std::string& key) {
+  return history_.begin(topic, key, options_.name + "." + std::to_string(produced_++));
+}
+
 void chaos_load::answered(chaos_history::index at, const outcome& answer) {
   history_.answered(at, answer);
   if (answer.is_delivered()) {
     ++delivered_;
     return;
   }
+  if (answer.failure()->fate == fate::unknown) tickets_.take(answer.failure()->ticket);
   if (options_.policy != failure_policy::skip) failed_there(at, *answer.failure());
 }
 
@@ -163,7 +172,9 @@ void chaos_load::resubmitted(const recovery_report& report, const place& where) 
     }
     history_.resubmit(at);
     history_.answered(at, answer);
-    if (!answer.is_delivered()) failed_there(at, *answer.failure());
+    if (answer.is_delivered()) continue;
+    if (answer.failure()->fate == fate::unknown) tickets_.take(answer.failure()->ticket);
+    failed_there(at, *answer.failure());
   }
 }
 
@@ -171,19 +182,49 @@ void chaos_load::finish() {
   ends_ = true;
   if (thread_.joinable()) thread_.join();
   for (const auto& [due, where] : paused_) producer_.resume(where.topic, where.partition);
-  // Halts that fall while it ends are ended too, so that nothing waits for its deadline.
-  for (const std::string& topic : options_.topics)
-    for (int index = 0; index < options_.partitions; ++index)
-      producer_.recover(topic, index, recovery::discard).then([](const recovery_report&) {});
-  static_cast<void>(producer_.flush().get());
+  const bool sealed = seal();
+  all_settled_ = tickets_.ask_all(producer_, settling_max) && sealed;
   contradictions_ = producer_.status().get().contradictions;
   static_cast<void>(producer_.close(options_.delivery_timeout).get());
+}
+
+/// Halts that fall while it ends are ended too, so that nothing waits for its deadline.
+bool chaos_load::seal() {
+  for (const std::string& topic : options_.topics)
+    for (int index = 0; index < options_.partitions; ++index) unsealed_.insert({topic, index});
+  std::set<place> left = unsealed_;
+  for (int round = 0; round < seal_rounds_max && !left.empty(); ++round) {
+    for (const place& where : left)
+      producer_.recover(where.topic, where.partition, recovery::discard)
+          .then([](const recovery_report&) {});
+    static_cast<void>(producer_.flush().get());
+    for (const place& where : left) produce_last(where);
+    static_cast<void>(producer_.flush().get());
+    std::lock_guard lock(mutex_);
+    left = unsealed_;
+  }
+  return left.empty();
+}
+
+void chaos_load::produce_last(const place& where) {
+  const chaos_history::index at = begin(where.topic, "");
+  const std::string value = history_.value(at);
+  const record what{
+      .topic = where.topic, .key = {}, .value = value, .headers = {}, .partition = where.partition};
+  producer_.produce(what, [this, at, where](const outcome& answer) {
+    answered(at, answer);
+    if (!answer.is_delivered()) return;
+    std::lock_guard lock(mutex_);
+    unsealed_.erase(where);
+  });
 }
 
 std::string chaos_load::activity() const {
   return std::to_string(recoveries_.load()) + " recoveries, " +
          std::to_string(resubmissions_.load()) + " records submitted again, " +
-         std::to_string(pauses_) + " pauses, " + std::to_string(cancels_) + " cancels";
+         std::to_string(pauses_) + " pauses, " + std::to_string(cancels_) + " cancels, " +
+         std::to_string(tickets_.given()) + " tickets, " + std::to_string(tickets_.asked_early()) +
+         " of them asked for in the midst";
 }
 
 }  // namespace partita::chaos

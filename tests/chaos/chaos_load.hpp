@@ -1,11 +1,12 @@
 // One application under chaos: keyed records without pause, failures that are recovered, partitions
-// that are paused, records that are cancelled. Everything by seed, and everything kept in the
-// history.
+// that are paused, records that are cancelled, tickets that are settled. Everything by seed, and
+// everything kept in the history.
 //
 // Threads: one of its own, and the producer's.
 #pragma once
 
 #include "chaos/chaos_history.hpp"
+#include "chaos/ticket_box.hpp"
 
 #include <partita/producer.hpp>
 
@@ -16,6 +17,7 @@
 #include <map>
 #include <mutex>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -41,8 +43,10 @@ class chaos_load {
   chaos_load& operator=(const chaos_load&) = delete;
 
   const std::string& name() const noexcept { return options_.name; }
-  /// Stops producing; what is open is answered, halts end by discarding.
+  /// Stops producing; what is open is answered, halts end by discarding, tickets are settled.
   void finish();
+  /// The end of finish(): a newer record was acknowledged everywhere, and every ticket settled.
+  bool all_settled() const noexcept { return all_settled_; }
   /// What status() says at the end.
   std::uint64_t contradictions() const noexcept { return contradictions_; }
   /// Records that were sent again without having failed.
@@ -59,11 +63,15 @@ class chaos_load {
 
   void run();
   void produce_some();
+  chaos_history::index begin(const std::string& topic, const std::string& key);
   void pause_some();
   void resume_due();
   void recover_due();
   void cancel_some();
   void recover(const place& where);
+  /// One newer record in each partition, acknowledged: it shuts out what was given up before.
+  bool seal();
+  void produce_last(const place& where);
   void resubmitted(const recovery_report& report, const place& where);
   void answered(chaos_history::index at, const outcome& answer);
   void failed_there(chaos_history::index at, const failed& failure);
@@ -81,6 +89,9 @@ class chaos_load {
   std::atomic<std::uint64_t> delivered_{0};
   std::atomic<std::uint64_t> recoveries_{0};
   std::deque<record_handle> recent_;
+  ticket_box tickets_;
+  std::set<place> unsealed_;  // without a newer record yet
+  bool all_settled_ = false;
   std::uint64_t pauses_ = 0;
   std::uint64_t cancels_ = 0;
   std::atomic<std::uint64_t> resubmissions_{0};

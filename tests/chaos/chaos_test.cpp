@@ -1,6 +1,6 @@
 // Three real brokers behind a fault proxy, killed, stopped, cut off, and a topic that is deleted,
-// while applications produce, pause and recover. Then kcat reads the log and it is compared with
-// everything that was said.
+// while applications produce, pause, recover and settle what is unknown. Then kcat reads the log
+// and it is compared with everything that was said.
 //
 // PARTITA_CHAOS_SECONDS says how long (120), PARTITA_CHAOS_SEED which faults.
 #include "chaos/chaos_history.hpp"
@@ -77,16 +77,16 @@ class chaos : public ::testing::Test {
 
   void start_loads() {
     const auto start = [this](const char* name, failure_policy policy, milliseconds deadline,
-                              std::vector<std::string> topics) {
-      loads_.push_back(
-          std::make_unique<chaos_load>(load_options{bootstrap(), name, policy, std::move(topics), 6,
-                                                    20, deadline, seed_ * 31 + loads_.size()},
-                                       history_));
+                              std::vector<std::string> topics, int partitions) {
+      loads_.push_back(std::make_unique<chaos_load>(
+          load_options{bootstrap(), name, policy, std::move(topics), partitions, 20, deadline,
+                       seed_ * 31 + loads_.size()},
+          history_));
     };
-    start("patient", failure_policy::halt_partition, 20s, lasting);
-    start("hasty", failure_policy::halt_partition, 1500ms, lasting);
-    start("skipping", failure_policy::skip, 2500ms, lasting);
-    start("doomed", failure_policy::halt_partition, 3s, {doomed});
+    start("patient", failure_policy::halt_partition, 20s, lasting, 6);
+    start("hasty", failure_policy::halt_partition, 1500ms, lasting, 6);
+    start("skipping", failure_policy::skip, 2500ms, lasting, 6);
+    start("doomed", failure_policy::halt_partition, 3s, {doomed}, 3);
   }
 
   /// One thing that happens to brokers. It is over when the call returns, but for a restart: that
@@ -97,17 +97,19 @@ class chaos : public ::testing::Test {
     const std::string broker = "broker " + std::to_string(id);
     switch (random_() % 6) {
       case 0:
-        if (!restarted()) return proxy_.cut(index);
+        if (!restarted()) return cut(index);
         say("kill -9 " + broker);
         cluster_.kill_broker(id);
+        ++kills_;
         return restart_after(id, some(200, 6000));
       case 1:
-        if (!restarted()) return proxy_.cut(index);
+        if (!restarted()) return cut(index);
         say("restart " + broker);
         cluster_.stop_broker(id);
+        ++restarts_;
         return restart_after(id, 0ms);
       case 2:
-        if (id == down_) return proxy_.cut(index);
+        if (id == down_) return cut(index);
         say("stop " + broker + " (SIGSTOP)");
         cluster_.pause_broker(id);
         std::this_thread::sleep_for(some(200, 8000));
@@ -116,16 +118,22 @@ class chaos : public ::testing::Test {
         return say(broker + " goes on");
       case 3:
         say("cut the connections to " + broker);
-        return proxy_.cut(index);
+        return cut(index);
       case 4:
         say("no way to " + broker);
         proxy_.admit(index, false);
-        proxy_.cut(index);
+        cut(index);
         std::this_thread::sleep_for(some(200, 5000));
+        ++closures_;
         return proxy_.admit(index, true);
       default:
         return recreate_doomed();
     }
+  }
+
+  void cut(std::size_t index) {
+    ++cuts_;
+    proxy_.cut(index);
   }
 
   /// True when no broker is down: two of three have to be there, or nothing can be written.
@@ -138,7 +146,6 @@ class chaos : public ::testing::Test {
   }
 
   void restart_after(int id, milliseconds pause) {
-    ++kills_;
     down_ = id;
     restart_ = std::async(std::launch::async, [this, id, pause] {
       std::this_thread::sleep_for(pause);
@@ -182,17 +189,22 @@ class chaos : public ::testing::Test {
   void tell() const {
     const chaos_counts counts = history_.counts();
     std::printf(
-        "%llu records: %llu delivered, %llu not written, %llu unknown (%llu settled as "
-        "delivered, %llu as never written, %llu not settled), %llu submitted again\n",
+        "%llu records: %llu delivered, %llu not written, %llu unknown, %llu submitted again\n"
+        "  of the unknown ones: %llu settled as delivered, %llu as never written, %llu not at "
+        "all\n",
         (unsigned long long)counts.produced, (unsigned long long)counts.delivered,
         (unsigned long long)counts.not_written, (unsigned long long)counts.unknown,
-        (unsigned long long)counts.settled_delivered,
-        (unsigned long long)counts.settled_never_written, (unsigned long long)counts.undecided,
-        (unsigned long long)counts.resubmitted);
+        (unsigned long long)counts.resubmitted, (unsigned long long)counts.settled_delivered,
+        (unsigned long long)counts.settled_never_written, (unsigned long long)counts.unsettled);
+    for (const auto& [reason, count] : counts.undecidable)
+      std::printf("  %llu undecidable: %s\n", (unsigned long long)count, reason.c_str());
     for (std::size_t i = 0; i < frame_faults; ++i)
       std::printf("  %-14s %8llu frames\n", std::string(name(static_cast<frame_fault>(i))).c_str(),
                   (unsigned long long)proxy_.count(static_cast<frame_fault>(i)));
-    std::printf("  %d kills and restarts, %d stops, %d deletions\n", kills_, stops_, deletions_);
+    std::printf(
+        "  %d kills, %d clean restarts, %d stops, %d cuts of all connections, %d times no way, "
+        "%d deletions\n",
+        kills_, restarts_, stops_, cuts_, closures_, deletions_);
     for (const auto& load : loads_)
       std::printf("  %s: %s\n", load->name().c_str(), load->activity().c_str());
   }
@@ -207,7 +219,10 @@ class chaos : public ::testing::Test {
   std::future<void> restart_;
   int down_ = 0;  // the broker that is being restarted
   int kills_ = 0;
+  int restarts_ = 0;
   int stops_ = 0;
+  int cuts_ = 0;
+  int closures_ = 0;
   int deletions_ = 0;
 };
 
@@ -226,6 +241,7 @@ TEST_F(chaos, EveryOutcomeIsTrueAndNoRecordOvertakes) {
   for (const auto& load : loads_) {
     EXPECT_EQ(load->contradictions(), 0U);
     EXPECT_EQ(load->strangers(), 0U);
+    EXPECT_TRUE(load->all_settled()) << load->name();
   }
   std::printf("seed %llu: %s\n", (unsigned long long)seed_,
               HasFailure() ? "ANOMALIES" : "the log agrees with every outcome");
