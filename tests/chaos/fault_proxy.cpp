@@ -1,5 +1,8 @@
 #include "chaos/fault_proxy.hpp"
 
+#include "wire/frame.hpp"
+#include "wire/messages/produce.hpp"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -20,6 +23,7 @@ using namespace std::chrono_literals;
 constexpr std::int16_t produce_key = 0;
 constexpr std::size_t frame_bytes_max = 128 * 1024 * 1024;
 constexpr std::chrono::seconds held_wait_max = 20s;
+constexpr std::chrono::minutes answers_wait_max{1};
 
 sockaddr_in loopback(std::uint16_t port) {
   sockaddr_in address{};
@@ -108,7 +112,7 @@ bool write_frame(int to, const bytes& frame) {
 struct fault_proxy::link {
   /// An answer that is owed to the client, in the order of the requests.
   struct owed {
-    std::int32_t correlation_id;
+    std::int16_t api_key;
     std::int16_t version;
     chosen_fault fault;
     bytes instead;  // not asked of the broker: this is the answer
@@ -129,7 +133,8 @@ struct fault_proxy::link {
   std::uint64_t number = 0;
   std::mutex mutex;
   std::deque<owed> answers;
-  bool muted = false;  // the answering thread's
+  bool muted = false;  // nothing goes to the client any more
+  bool deaf = false;   // the asking thread's
 };
 
 fault_proxy::fault_proxy(std::vector<proxy_route> routes, std::uint64_t seed) : seed_(seed) {
@@ -164,6 +169,7 @@ void fault_proxy::accept_all(std::size_t broker) {
       if (ends_) return;
       continue;
     }
+    ++at.attempts;
     const int on = 1;
     ::setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     const int upstream = at.open ? connect_to(at.route.broker) : -1;
@@ -210,12 +216,16 @@ void fault_proxy::carry_requests(const std::shared_ptr<link>& of) {
 }
 
 bool fault_proxy::pass_request(link& of, bytes request, fault_chooser& chooser) {
+  if (of.deaf) return true;
   const request_view seen = look_at(request);
   chosen_fault chosen;
-  if (seen.api_key == produce_key) chosen = chooser.choose(per_mille_);
+  if (seen.api_key == produce_key) chosen = next_fault(chooser);
   note(chosen.fault);
-  link::owed owed{seen.correlation_id, seen.version, chosen, {}};
+  link::owed owed{seen.api_key, seen.version, chosen, {}};
   switch (chosen.fault) {
+    case frame_fault::swallow:
+      of.deaf = true;
+      return true;
     case frame_fault::cut_before:
       return false;
     case frame_fault::cut_inside: {
@@ -231,6 +241,7 @@ bool fault_proxy::pass_request(link& of, bytes request, fault_chooser& chooser) 
       owed.instead = refusal_of(request, chosen.code);
       if (owed.instead.empty()) return false;
       std::lock_guard lock(of.mutex);
+      if (of.muted) return true;
       // Out of turn it would overtake the answers before it: those it is put behind.
       if (!of.answers.empty()) {
         of.answers.push_back(std::move(owed));
@@ -255,22 +266,24 @@ void fault_proxy::carry_answers(const std::shared_ptr<link>& of) {
 }
 
 bool fault_proxy::pass_answer(link& of, const bytes& answer) {
-  if (of.muted) return true;
   // It stays in the line until it is written: an answer of ours that found the line empty would be
   // written into the middle of this one.
   link::owed owed{};
   {
     std::lock_guard lock(of.mutex);
+    while (of.muted && !of.answers.empty() && !of.answers.front().instead.empty())
+      of.answers.pop_front();
     if (of.answers.empty()) return false;  // a broker that answers what nobody asked
     owed = of.answers.front();
+    if (owed.fault.fault == frame_fault::mute) of.muted = true;
+    if (of.muted) of.answers.pop_front();
   }
+  if (owed.api_key == produce_key) note_answer(answer, owed.version);
+  if (of.muted) return true;
   bytes changed;
   switch (owed.fault.fault) {
     case frame_fault::drop_answer:
       return false;
-    case frame_fault::mute:
-      of.muted = true;
-      return true;
     case frame_fault::delay:
       std::this_thread::sleep_for(owed.fault.wait);
       break;
@@ -318,6 +331,44 @@ void fault_proxy::execute_later(std::uint16_t broker, bytes request,
     --held_;
     ended_.notify_all();
   }).detach();
+}
+
+void fault_proxy::script(std::deque<chosen_fault> faults, chosen_fault rest) {
+  std::lock_guard lock(mutex_);
+  scripted_ = true;
+  script_ = std::move(faults);
+  rest_ = rest;
+}
+
+chosen_fault fault_proxy::next_fault(fault_chooser& chooser) {
+  std::lock_guard lock(mutex_);
+  if (!scripted_) return chooser.choose(per_mille_);
+  if (script_.empty()) return rest_;
+  const chosen_fault next = script_.front();
+  script_.pop_front();
+  return next;
+}
+
+void fault_proxy::note_answer(const bytes& answer, std::int16_t version) {
+  std::lock_guard lock(mutex_);
+  if (!scripted_) return;
+  const auto told =
+      wire::decode_response<wire::produce_response>(version, std::span(answer).subspan(4));
+  if (!told.ok()) return;
+  for (const auto& topic : told.value.topics)
+    for (const auto& partition : topic.partitions)
+      answers_.push_back({partition.index, partition.error_code, partition.base_offset});
+  answered_.notify_all();
+}
+
+bool fault_proxy::await_answers(const std::function<bool(const answers&)>& are_so) {
+  std::unique_lock lock(mutex_);
+  return answered_.wait_for(lock, answers_wait_max, [&] { return are_so(answers_); });
+}
+
+fault_proxy::answers fault_proxy::answers_so_far() {
+  std::lock_guard lock(mutex_);
+  return answers_;
 }
 
 void fault_proxy::cut(std::size_t broker) {

@@ -30,9 +30,9 @@ bytes flat(wire::encoded_frame&& frame) { return frame.error ? bytes{} : frame.f
 }  // namespace
 
 std::string_view name(frame_fault fault) noexcept {
-  constexpr std::string_view names[frame_faults] = {"none",         "drop answer", "mute",
-                                                    "delay",        "cut before",  "cut inside",
-                                                    "execute late", "error after", "error instead"};
+  constexpr std::string_view names[frame_faults] = {
+      "none",       "drop answer",  "mute",        "delay",         "cut before",
+      "cut inside", "execute late", "error after", "error instead", "swallow"};
   return names[static_cast<std::size_t>(fault)];
 }
 

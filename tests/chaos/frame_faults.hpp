@@ -26,8 +26,9 @@ enum class frame_fault : std::uint8_t {
   execute_late,   ///< cut, and the frame goes to the broker later, by another connection
   error_after,    ///< executed, answered with an error that says nothing
   error_instead,  ///< not executed, answered with an error that proves it
+  swallow,        ///< not executed, and no answer; nor anything later of the connection
 };
-inline constexpr std::size_t frame_faults = 9;
+inline constexpr std::size_t frame_faults = 10;
 
 std::string_view name(frame_fault fault) noexcept;
 
