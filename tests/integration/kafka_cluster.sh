@@ -7,6 +7,7 @@
 #   kafka_cluster.sh pause|cont|kill|term|restart BROKER-ID
 #   kafka_cluster.sh bootstrap                prints them again
 #   kafka_cluster.sh topics ARGUMENT...       Kafka's own topic command
+#   kafka_cluster.sh acls ARGUMENT...         Kafka's own command for rights, of version 4
 #   kafka_cluster.sh console-consumer ARGUMENT...
 #   kafka_cluster.sh stop                     ends the brokers and deletes what they wrote
 #   kafka_cluster.sh stop-all                 the same for every cluster below PARTITA_RUN_DIR
@@ -341,7 +342,7 @@ if [ "${1-}" = -d ]; then
   dir=$2
   shift 2
 fi
-[ $# -gt 0 ] || { sed -n '2,21s/^# \{0,1\}//p' "$0" && exit 2; }
+[ $# -gt 0 ] || { sed -n '2,22s/^# \{0,1\}//p' "$0" && exit 2; }
 command=$1
 shift
 case $command in
@@ -364,6 +365,10 @@ case $command in
   topics)
     class=org.apache.kafka.tools.TopicCommand
     if uses_zookeeper; then class=kafka.admin.TopicCommand; fi
+    run_java "$(version_of_cluster)" $class --bootstrap-server "$(bootstrap)" "$@"
+    ;;
+  acls)
+    class=org.apache.kafka.tools.AclCommand
     run_java "$(version_of_cluster)" $class --bootstrap-server "$(bootstrap)" "$@"
     ;;
   console-consumer)
