@@ -55,12 +55,14 @@ bool agree(const settlement& one, const settlement& other) {
          one.delivery()->offset == other.delivery()->offset;
 }
 
-/// What a producer with idempotence may say of a ticket that it gave.
-bool is_a_reason(std::error_code reason) {
+/// What a producer with idempotence may say of a ticket that it gave. The log of a topic that was
+/// never deleted does not lose what was acknowledged.
+bool is_a_reason(std::error_code reason, bool deleted) {
+  if (reason == client_errc::log_changed) return deleted;
   constexpr client_errc reasons[] = {
-      client_errc::log_not_readable, client_errc::log_trimmed,    client_errc::log_changed,
-      client_errc::log_too_long,     client_errc::not_fenced,     client_errc::unsupported_version,
-      client_errc::closed,           client_errc::ticket_expired,
+      client_errc::log_not_readable, client_errc::log_trimmed,         client_errc::log_too_long,
+      client_errc::not_fenced,       client_errc::unsupported_version, client_errc::closed,
+      client_errc::ticket_expired,
   };
   return std::find(std::begin(reasons), std::end(reasons), reason) != std::end(reasons);
 }
@@ -176,6 +178,7 @@ chaos_counts chaos_history::counts() const {
 
 void chaos_history::forget_topic(const std::string& topic) {
   std::lock_guard lock(mutex_);
+  deleted_topics_.insert(topic);
   for (entry& one : entries_)
     if (one.topic == topic) one.may_be_gone = true;
 }
@@ -243,7 +246,7 @@ void chaos_history::check_entry(const entry& one, const places& copies, findings
         answers += ", settled as " + verdict_text(*each.verdict);
         if (each.verdict->is_never_written()) continue;
         may_be_there = true;
-        if (!is_a_reason(each.verdict->undecided()->reason))
+        if (!is_a_reason(each.verdict->undecided()->reason, deleted_topics_.contains(one.topic)))
           found.add("no-reason", one, "is" + answers);
       }
     }

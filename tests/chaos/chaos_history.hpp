@@ -23,6 +23,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -98,6 +99,7 @@ class chaos_history {
   std::unordered_map<std::string, index> by_value_;
   std::unordered_map<std::uint64_t, index> by_ticket_;
   std::vector<remark> remarks_;
+  std::set<std::string> deleted_topics_;
   std::uint64_t open_ = 0;
 };
 

@@ -34,7 +34,7 @@ outcome unknown(ticket which) {
   answer.ticket = which;
   return answer;
 }
-settlement undecided(client_errc reason = client_errc::log_changed) {
+settlement undecided(client_errc reason = client_errc::not_fenced) {
   return undecidable{make_error_code(reason), {}};
 }
 
@@ -131,7 +131,7 @@ TEST_F(ChaosHistory, WhatIsSettledAsNeverWrittenIsNotThere) {
 }
 
 TEST_F(ChaosHistory, WhatCannotBeDecidedMayBeThereOnceAndHasAReason) {
-  settled("a", {1}, undecided(client_errc::log_changed));
+  settled("a", {1}, undecided(client_errc::not_fenced));
   settled("b", {2}, undecided(client_errc::closed));
   EXPECT_EQ(found({written(0, "k", "a")}), "");
   EXPECT_EQ(found({written(0, "k", "a"), written(1, "k", "a")}), "duplicate ");
@@ -145,6 +145,13 @@ TEST_F(ChaosHistory, ATicketThatWasGivenIsNotForeign) {
   settled("b", {2}, undecided(client_errc::ticket_foreign));
   settled("c", {3}, undecidable{});
   EXPECT_EQ(found({}), "no-reason no-reason no-reason ");
+}
+
+TEST_F(ChaosHistory, OnlyADeletedTopicLosesWhatWasAcknowledged) {
+  settled("a", {1}, undecided(client_errc::log_changed));
+  EXPECT_EQ(found({}), "no-reason ");
+  history.forget_topic("t");
+  EXPECT_EQ(found({}), "");
 }
 
 TEST_F(ChaosHistory, MissesNoSettlement) {
