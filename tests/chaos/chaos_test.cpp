@@ -89,8 +89,8 @@ class chaos : public ::testing::Test {
     start("doomed", failure_policy::halt_partition, 3s, {doomed}, 3);
   }
 
-  /// One thing that happens to brokers. It is over when the call returns, but for a restart: that
-  /// takes as long as a Java machine does, and the rest goes on meanwhile.
+  /// One thing that happens to brokers. It is over when the call returns, but for a restart and a
+  /// topic's deletion: they take as long as a Java machine does, and the rest goes on meanwhile.
   void trouble() {
     const int id = 1 + static_cast<int>(random_() % brokers);
     const auto index = static_cast<std::size_t>(id - 1);
@@ -127,7 +127,11 @@ class chaos : public ::testing::Test {
         ++closures_;
         return proxy_.admit(index, true);
       default:
-        return recreate_doomed();
+        if (!recreated()) return cut(index);
+        say("delete topic " + doomed);
+        ++deletions_;
+        recreation_ = std::async(std::launch::async,
+                                 [this, pause = some(0, 2000)] { recreate_doomed(pause); });
     }
   }
 
@@ -153,16 +157,29 @@ class chaos : public ::testing::Test {
     });
   }
 
-  void recreate_doomed() {
-    say("delete topic " + doomed);
-    history_.forget_topic(doomed);
-    cluster_.delete_topic(doomed);
-    history_.forget_topic(doomed);
-    std::this_thread::sleep_for(some(0, 2000));
-    cluster_.create_topic(doomed, 3, 3);
-    history_.forget_topic(doomed);
-    ++deletions_;
+  bool recreated() {
+    if (!recreation_.valid()) return true;
+    if (recreation_.wait_for(0s) != std::future_status::ready) return false;
+    recreation_.get();
     say("topic " + doomed + " is there again");
+    return true;
+  }
+
+  void recreate_doomed(milliseconds pause) {
+    history_.forget_topic(doomed);
+    insist("topics --delete --if-exists --topic " + doomed);
+    history_.forget_topic(doomed);
+    std::this_thread::sleep_for(pause);
+    insist("topics --create --if-not-exists --partitions 3 --replication-factor 3 --topic " +
+           doomed);
+    history_.forget_topic(doomed);
+  }
+
+  /// Kafka's tools give up while brokers come and go.
+  void insist(const std::string& command) {
+    for (int i = 0; i < 20; ++i)
+      if (cluster_.attempt(command)) return;
+    ADD_FAILURE() << command;
   }
 
   void run() {
@@ -181,6 +198,8 @@ class chaos : public ::testing::Test {
     say("the faults end");
     if (restart_.valid()) restart_.wait();
     restarted();
+    if (recreation_.valid()) recreation_.wait();
+    recreated();
     proxy_.quiet();
     for (const auto& load : loads_) load->finish();
     proxy_.quiet();
@@ -217,6 +236,7 @@ class chaos : public ::testing::Test {
   chaos_history history_;
   std::vector<std::unique_ptr<chaos_load>> loads_;
   std::future<void> restart_;
+  std::future<void> recreation_;
   int down_ = 0;  // the broker that is being restarted
   int kills_ = 0;
   int restarts_ = 0;

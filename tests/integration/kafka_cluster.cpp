@@ -146,14 +146,19 @@ std::string kafka_cluster::console_consume(const std::string& topic, int count,
 }
 
 std::string kafka_cluster::control(const std::string& arguments) {
-  const command_result result =
-      run_command(shell_quoted(script) + " -d " + shell_quoted(directory_) + " " + arguments);
+  const command_result result = run(arguments);
   if (result.exit_code != 0) {
     std::fprintf(stderr, "kafka_cluster %s: exit code %d\n%s\n", arguments.c_str(),
                  result.exit_code, result.output.c_str());
     std::abort();
   }
   return result.output;
+}
+
+bool kafka_cluster::attempt(const std::string& arguments) { return run(arguments).exit_code == 0; }
+
+command_result kafka_cluster::run(const std::string& arguments) const {
+  return run_command(shell_quoted(script) + " -d " + shell_quoted(directory_) + " " + arguments);
 }
 
 }  // namespace partita::testing

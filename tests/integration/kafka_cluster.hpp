@@ -5,7 +5,7 @@
 //    with the object, or with this process if it dies first.
 // 2. Where Kafka can not run (no java, no kcat, nothing in the cache and no way to fetch it), the
 //    caller learns why before anything starts.
-// Threads: one at a time.
+// Threads: any for different brokers and topics; for the same one at a time.
 #pragma once
 
 #include <cstdint>
@@ -75,8 +75,11 @@ class kafka_cluster {
 
   /// The script's command with these arguments (already quoted); fails the program if it fails.
   std::string control(const std::string& arguments);
+  /// The same where it may fail; false if it did.
+  bool attempt(const std::string& arguments);
 
  private:
+  command_result run(const std::string& arguments) const;
   void await_leaders(int id, const std::string& topic, int partitions);
 
   const kafka_options options_;
