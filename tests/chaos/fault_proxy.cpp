@@ -1,11 +1,9 @@
 #include "chaos/fault_proxy.hpp"
 
+#include "chaos/frame_sockets.hpp"
 #include "wire/frame.hpp"
 #include "wire/messages/produce.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,89 +19,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::int16_t produce_key = 0;
-constexpr std::size_t frame_bytes_max = 128 * 1024 * 1024;
 constexpr std::chrono::seconds held_wait_max = 20s;
 constexpr std::chrono::minutes answers_wait_max{1};
-
-sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
-int connect_to(std::uint16_t port) {
-  const int made = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const sockaddr_in address = loopback(port);
-  if (::connect(made, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    ::close(made);
-    return -1;
-  }
-  const int on = 1;
-  ::setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  return made;
-}
-
-int listen_on(std::uint16_t port) {
-  const int made = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const int on = 1;
-  ::setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  const sockaddr_in address = loopback(port);
-  if (::bind(made, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::listen(made, 64) != 0) {
-    ::close(made);
-    return -1;
-  }
-  return made;
-}
-
-bool read_all(int from, std::byte* into, std::size_t size) {
-  while (size > 0) {
-    const ssize_t got = ::recv(from, into, size, 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    into += got;
-    size -= static_cast<std::size_t>(got);
-  }
-  return true;
-}
-
-bool write_all(int to, std::span<const std::byte> what) {
-  while (!what.empty()) {
-    const ssize_t sent = ::send(to, what.data(), what.size(), MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-    what = what.subspan(static_cast<std::size_t>(sent));
-  }
-  return true;
-}
-
-std::array<std::byte, 4> prefix_of(std::size_t size) {
-  std::array<std::byte, 4> prefix{};
-  for (std::size_t i = 0; i < 4; ++i) prefix[i] = static_cast<std::byte>(size >> (24 - 8 * i));
-  return prefix;
-}
-
-/// A frame without its prefix. False: the end, or nothing of Kafka's.
-bool read_frame(int from, bytes& into) {
-  std::array<std::byte, 4> prefix{};
-  if (!read_all(from, prefix.data(), prefix.size())) return false;
-  std::size_t size = 0;
-  for (const std::byte each : prefix) size = size << 8U | std::to_integer<std::size_t>(each);
-  if (size > frame_bytes_max) return false;
-  into.resize(size);
-  return read_all(from, into.data(), size);
-}
-
-bool write_frame(int to, const bytes& frame) {
-  bytes whole;
-  const auto prefix = prefix_of(frame.size());
-  whole.reserve(prefix.size() + frame.size());
-  whole.insert(whole.end(), prefix.begin(), prefix.end());
-  whole.insert(whole.end(), frame.begin(), frame.end());
-  return write_all(to, whole);
-}
 
 }  // namespace
 
@@ -170,8 +87,7 @@ void fault_proxy::accept_all(std::size_t broker) {
       continue;
     }
     ++at.attempts;
-    const int on = 1;
-    ::setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    send_at_once(client);
     const int upstream = at.open ? connect_to(at.route.broker) : -1;
     if (upstream < 0) {
       ::close(client);
@@ -228,12 +144,9 @@ bool fault_proxy::pass_request(link& of, bytes request, fault_chooser& chooser) 
       return true;
     case frame_fault::cut_before:
       return false;
-    case frame_fault::cut_inside: {
-      const auto prefix = prefix_of(request.size());
-      request.pop_back();
-      if (write_all(of.broker, prefix)) write_all(of.broker, request);
+    case frame_fault::cut_inside:
+      write_torn_frame(of.broker, request);
       return false;
-    }
     case frame_fault::execute_late:
       execute_later(gates_[of.index]->route.broker, std::move(request), chosen.wait);
       return false;
