@@ -26,6 +26,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto patience = 2min;
+const std::string warming = "W";
 
 class real_scenario : public ::testing::Test {
  protected:
@@ -54,15 +55,19 @@ class real_scenario : public ::testing::Test {
     cluster->create_topic(topic_, partitions, 1);
     if (!readable_) deny_reading();
     producer_.emplace(config_);
-    for (int index = 0; index < partitions; ++index) {
-      std::optional<outcome> warm = produce("W", index).get();
-      for (int i = 0; i < 30 && !warm->is_delivered(); ++i) {
-        producer_->recover(topic_, index, recovery::discard).get();
-        warm = produce("W", index).get();
-      }
-      ASSERT_TRUE(warm->is_delivered()) << warm->failure()->code.message();
-    }
+    for (int index = 0; index < partitions; ++index) warm(index);
     warmed_ = proxy_.answers_so_far().size();
+  }
+
+  /// A busy machine may need longer than a short deadline.
+  void warm(int partition) {
+    for (int i = 0; i < 30; ++i) {
+      auto first = produce(warming, partition);
+      const outcome answer = answer_of(first);
+      if (answer.is_delivered()) return bases_.push_back(answer.delivery()->offset->value);
+      producer_->recover(topic_, partition, recovery::discard).get();
+    }
+    FAIL() << "the broker takes no record";
   }
 
   std::future<outcome> produce(const std::string& value, int partition = 0) {
@@ -90,11 +95,13 @@ class real_scenario : public ::testing::Test {
     ASSERT_TRUE(stored);
   }
 
-  void expect_delivered(std::future<outcome>& awaited, int partition, std::int64_t at) {
+  /// So many offsets behind the record of start().
+  void expect_delivered(std::future<outcome>& awaited, int partition, std::int64_t behind) {
     const outcome answer = answer_of(awaited);
     ASSERT_TRUE(answer.is_delivered()) << answer.failure()->code.message();
     EXPECT_EQ(answer.delivery()->partition, partition_id(partition));
-    EXPECT_EQ(answer.delivery()->offset, offset(at));
+    EXPECT_EQ(answer.delivery()->offset,
+              offset(bases_[static_cast<std::size_t>(partition)] + behind));
   }
 
   void restart_broker() {
@@ -102,12 +109,13 @@ class real_scenario : public ::testing::Test {
     cluster->restart_broker(1);
   }
 
-  /// Values of a partition in their order, by a client that is not ours.
+  /// What was written to a partition since start(), in its order, by a client that is not ours.
   std::string log(int partition = 0) {
     if (!readable_) allow_reading();
     std::string values;
     for (const testing::foreign_record& each : testing::kcat_read(cluster->bootstrap(), topic_))
-      if (each.partition == partition) values += (values.empty() ? "" : " ") + *each.value;
+      if (each.partition == partition && each.value != warming)
+        values += (values.empty() ? "" : " ") + *each.value;
     return values;
   }
 
@@ -166,8 +174,9 @@ class real_scenario : public ::testing::Test {
   bool readable_ = true;
   producer_config config_;
   std::optional<producer> producer_;
-  std::size_t warmed_ = 0;       // answers that start() got
-  bool decided_before_ = false;  // A, before B was produced
+  std::size_t warmed_ = 0;           // answers that start() got
+  std::vector<std::int64_t> bases_;  // where its records lie
+  bool decided_before_ = false;      // A, before B was produced
 
  private:
   void deny_reading() {
@@ -210,7 +219,7 @@ TEST_F(real_scenario, seq_20_restart_two_in_doubt) {
   expect_delivered(b, 0, 2);
   EXPECT_EQ(epoch_bumps(), 0U) << "nothing is renumbered";
   expect_refused_as_out_of_order(0);
-  EXPECT_EQ(log(), "W A B");
+  EXPECT_EQ(log(), "A B");
 }
 
 TEST_F(real_scenario, seq_20_restart_two_in_doubt_a) {
@@ -226,7 +235,7 @@ TEST_F(real_scenario, seq_20_restart_two_in_doubt_a) {
     expect_delivered(a[static_cast<std::size_t>(index)], index, 1);
     expect_delivered(b[static_cast<std::size_t>(index)], index, 2);
     expect_refused_as_out_of_order(index);
-    EXPECT_EQ(log(index), "W A B") << index;
+    EXPECT_EQ(log(index), "A B") << index;
   }
   EXPECT_EQ(epoch_bumps(), 0U) << "nothing is renumbered";
 }
@@ -248,7 +257,7 @@ TEST_F(real_scenario, seq_20_restart_two_in_doubt_c) {
   const outcome next = answer_of(b);
   EXPECT_TRUE(next.is_delivered() || next.failure()->fate == fate::unknown);
   expect_refused_as_out_of_order(0);
-  EXPECT_EQ(log(), "W A B");
+  EXPECT_EQ(log(), "A B");
 }
 
 // TIME-24: an unknown outcome is settled later, by evidence only.
@@ -257,15 +266,15 @@ TEST_F(real_scenario, time_24_settle_unknown_a) {
   const settlement verdict = settle_after(frame_fault::mute);
   ASSERT_TRUE(verdict.is_delivered());
   EXPECT_EQ(verdict.delivery()->partition, partition_id(0));
-  EXPECT_EQ(verdict.delivery()->offset, offset(1));
-  EXPECT_EQ(log(), "W A B");
+  EXPECT_EQ(verdict.delivery()->offset, offset(bases_[0] + 1));
+  EXPECT_EQ(log(), "A B");
 }
 
 TEST_F(real_scenario, time_24_settle_unknown_b) {
   const settlement verdict = settle_after(frame_fault::swallow);
   EXPECT_FALSE(decided_before_) << "nothing shuts a latecomer out yet";
   EXPECT_TRUE(verdict.is_never_written());
-  EXPECT_EQ(log(), "W B");
+  EXPECT_EQ(log(), "B");
 }
 
 TEST_F(real_scenario, time_24_settle_unknown_c) {
@@ -273,7 +282,7 @@ TEST_F(real_scenario, time_24_settle_unknown_c) {
   const settlement verdict = settle_after(frame_fault::mute);
   ASSERT_NE(verdict.undecided(), nullptr);
   EXPECT_EQ(verdict.undecided()->reason, client_errc::log_not_readable);
-  EXPECT_EQ(log(), "W A B");
+  EXPECT_EQ(log(), "A B");
 }
 
 }  // namespace
