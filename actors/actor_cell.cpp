@@ -23,9 +23,9 @@ void actor_cell::guarded(Code&& code) noexcept {
     code();
   } catch (const std::bad_alloc&) {
     // MEM-14. What the turn was about is lost, and with it outcomes: nothing true could follow.
-    detail::contract_broken_with("ASSERT", "memory for a turn",
-                                 "no memory for what an actor has to do, so the process ends", "",
-                                 __FILE__, __LINE__);
+    ::partita::detail::contract_broken_with(
+        "ASSERT", "memory for a turn", "no memory for what an actor has to do, so the process ends",
+        "", __FILE__, __LINE__);
   } catch (...) {
     exceptions_.fetch_add(1, std::memory_order_relaxed);
     if (exception_hook_ != nullptr) exception_hook_(exception_context_, std::current_exception());
