@@ -341,6 +341,9 @@ batch* partition_core::next_to_send(std::uint64_t connection, instant now, bool 
   if (settings_.idempotent && !write_is_sound(*next, now)) return nullptr;
   PARTITA_VISIT(core_event::send, state());
   next->enter(batch_state::in_flight);
+  // Written by whatever attempt, and found in the log or not, it leaves a state that is forgotten
+  // as soon as it is written (L10 c).
+  if (back_dated(*next)) established_ = false;
   next->footing = footing_;
   next->repeated = repeated;
   next->faults.clear();

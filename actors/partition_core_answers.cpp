@@ -124,8 +124,8 @@ void partition_core::accept(batch& sent, const attempt_note& note, instant now) 
   sent.log_append_time_ms = own_time ? -1 : note.log_append_time_ms;
   if (planted(mutant::success_is_inferred)) infer_success(unfinished_.front(), sent);
   sent.enter(batch_state::delivered);
-  // A retry under an old epoch says nothing about the next one (L10 a), and what lies far back is
-  // forgotten as soon as it is written (L10 c).
+  // A retry under an old epoch says nothing about the next one (L10 a). Nor does what lies far back
+  // (L10 c).
   if (sent.footing == footing_ && (!settings_.idempotent || sent.tuple().epoch == stamp_.epoch())) {
     established_ = !back_dated(sent);
     last_success_ = now;

@@ -242,6 +242,26 @@ TEST(Settling, SEQ_21_ABackDatedBatchIsLookedForBeforeItIsSentAgain) {
   b.end();
 }
 
+TEST(Settling, ABackDatedBatchThatIsFoundLetsOnlyOneOutBehindIt) {
+  partition_bench b(settings());
+  b.started().establish();
+  b.produce_at(b.now, 2h);
+  b.produce_at(b.now, 2h);
+  b.answer(b.send(), -1);
+  b.advance(2s);
+  EXPECT_EQ(b.send(), nullptr);
+  b.log_holds({1});
+  EXPECT_EQ(b.told(1), "delivered@1");
+
+  b.produce(4);
+  batch* first = b.send();
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(b.send(), nullptr) << "what the broker knows of it may be forgotten already";
+  b.deliver(first, 3);
+  b.deliver(b.send(), 5);
+  b.end();
+}
+
 TEST(Settling, SEQ_21_d_ABatchGrowsOldWhileItWaits) {
   auto with = settings();
   with.delivery_timeout = 5h;
