@@ -258,8 +258,7 @@ void weather::strike_leaders() {
   const std::string topic = subject::topic_name(where.first);
   const int broker = any_broker();
   // What waits for its replicas holds up what comes behind it on its connection.
-  const bool one_partition = plan_.partitions == std::vector{1};
-  switch (draws_.below(plan_.prompt && !one_partition ? 2 : 4)) {
+  switch (draws_.below(plan_.prompt ? 2 : 4)) {
     case 0:
     case 1:
       if (cluster().move_leader(topic, where.second, broker))
@@ -301,7 +300,11 @@ void weather::strike_producers() {
   for (const auto& each : subjects_)
     if (!each->idle_at(where) || each->in_doubt_at(where)) return;
   struck(fault_kind::forgotten, text_of(where));
-  cluster().forget_producers(subject::topic_name(where.first), where.second);
+  const std::string topic = subject::topic_name(where.first);
+  // It is not expiry, so it is a restart, and that ends connections.
+  if (const auto view = cluster().view(topic, where.second); view && view->leader.known())
+    cluster().drop_connections(view->leader, true);
+  cluster().forget_producers(topic, where.second);
 }
 
 void weather::strike_swizzle() {
