@@ -57,7 +57,8 @@ std::string apply_settings(const std::vector<connection_options::setting>& setti
         if (entry.key == origin.key) value = std::move(entry.value);
       const auto [known, fresh] = done.emplace(origin.key, applied{value, &each});
       const connection_options::setting& before = *known->second.by;
-      if (!fresh && before.origin != each.origin && known->second.value != value)
+      const bool same_option = before.origin == each.origin && before.key == each.key;
+      if (!fresh && !same_option && known->second.value != value)
         return before.origin + " (" + before.key + "=" + before.value + ") and " + each.origin +
                " (" + each.key + "=" + each.value + ") set one thing in two ways: give one of them";
       known->second = {value, &each};
@@ -94,6 +95,17 @@ void add_setting_option(CLI::App& command, connection_options& into, const std::
         into.settings.push_back({key, value, origin});
       },
       description);
+}
+
+void add_file_option(CLI::App& command, std::string& into, const std::string& description) {
+  const auto read = [&into](const std::string& given) {
+    if (!into.empty())
+      throw CLI::ValidationError("FILE '" + into + "' and --file '" + given +
+                                 "' are the same option: give one of them");
+    into = given;
+  };
+  command.add_option_function<std::string>("FILE", read, description);
+  command.add_option_function<std::string>("--file", read, "the same as FILE");
 }
 
 void add_connection_options(CLI::App& command, connection_options& into) {

@@ -3,7 +3,8 @@
 // Invariants
 // 1. Precedence: command line, then environment, then file.
 // 2. Within the command line two options that set one key to different values are an error: which
-//    of them was written last is no way to choose. The same option twice: the later one wins.
+//    of them was written last is no way to choose, and two names of one setting under -X are two
+//    options. The same option twice: the later one wins.
 //
 // Threads: one.
 #pragma once
@@ -43,6 +44,8 @@ void add_bootstrap_option(CLI::App& command, std::string& into);
 
 /// -b, -F, -X, -q and -v. `into` must outlive the parsing.
 void add_connection_options(CLI::App& command, connection_options& into);
+/// What is read: FILE or --file, not both.
+void add_file_option(CLI::App& command, std::string& into, const std::string& description);
 /// An option that sets one key.
 void add_setting_option(CLI::App& command, connection_options& into, const std::string& names,
                         const std::string& key, const std::string& description);

@@ -218,7 +218,7 @@ void add_demo_command(CLI::App& app, int& exit_code) {
   add_number_option(*command, "--partitions", options->partitions, {1, 1000},
                     "of the topic on embedded brokers")
       ->default_str("12");
-  command->add_option("FILE,--file", options->file, "jsonl; default: examples/data/orders.jsonl");
+  add_file_option(*command, options->file, "jsonl; default: examples/data/orders.jsonl");
   command->add_option("-t,--topic", options->topic, "topic")->capture_default_str();
   command->callback([options, &exit_code] { exit_code = static_cast<int>(demo(*options)); });
 }

@@ -53,6 +53,8 @@ int main(int argc, char** argv) {
   CLI::App app("Produces to Apache Kafka, and serves embedded brokers for tests", "partita");
   app.set_version_flag("--version", "partita " PARTITA_VERSION_STRING);
   app.require_subcommand(1);
+  // Commands have it from here. An option that takes several values keeps them all.
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.footer("`partita COMMAND --help`, or `partita help COMMAND`, has the options of a command.");
   try {
     partita::cli::add_produce_command(app, code);

@@ -92,7 +92,7 @@ void add_produce_options(CLI::App& command, produce_options& into) {
         into.topic_given = true;
       },
       "topic; jsonl records may name another");
-  command.add_option("FILE,--file", into.file, "what to read; default: standard input");
+  add_file_option(command, into.file, "what to read; default: standard input");
   command
       .add_option_function<std::string>(
           "--input",

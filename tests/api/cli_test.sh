@@ -107,6 +107,24 @@ run 1 'two acks' produce -b "$bootstrap" -t one --acks all -X acks=1
 says err '--acks' 'two acks'
 run 0 'the same twice' produce -b "$bootstrap" -t one --on-error skip -X on.failure=skip
 run 0 '-X twice' produce -b "$bootstrap" -t one -X linger.ms=1 -X linger.ms=2
+run 1 'two names of one setting' produce -b "$bootstrap" -t one -X linger.ms=1 \
+  -X queue.buffering.max.ms=2
+says err '-X (linger.ms=1) and -X (queue.buffering.max.ms=2) set one' 'two names of one setting'
+run 0 'two names that agree' produce -b "$bootstrap" -t one -X linger.ms=2 \
+  -X queue.buffering.max.ms=2
+echo later >"$work/in"
+run 0 'options given twice' produce -b 127.0.0.1:1 -t one -c 3 --acks 1 --input jsonl -q \
+  -b "$bootstrap" -t later -c 1 --acks all --input lines -q
+equal 'options given twice' "$(field later 7)" later
+run 0 'an option of cluster log given twice' cluster log -b 127.0.0.1:1 -t one \
+  -b "$bootstrap" -t later
+says out later 'an option of cluster log given twice'
+for command in "produce -b $bootstrap -t one" demo; do
+  # shellcheck disable=SC2086
+  run 1 "two files of $command" $command --file "$work/in" "$work/out"
+  says err "FILE '.*/out' and --file '.*/in' are the same option" "two files of $command"
+done
+: >"$work/in"
 run 1 'idempotence against acks' produce -b "$bootstrap" -t one --acks 1 -X enable.idempotence=true
 says err 'set enable.idempotence=false' 'idempotence against acks: the way out'
 echo one >"$work/in"
