@@ -124,6 +124,16 @@ void announce(const testing::loopback_cluster& cluster, const control_channel& c
   }
 }
 
+/// The brokers take their ports in order, and the first that gets none ends that.
+std::string first_without_port(const testing::loopback_cluster& cluster,
+                               const serve_arguments& arguments) {
+  int index = 0;
+  while (index + 1 < arguments.brokers && cluster.port(broker_id{index + 1}) != 0) ++index;
+  if (arguments.port == 0) return "a free port";
+  return "port " + std::to_string(arguments.port + index) + ", that of broker " +
+         std::to_string(index + 1) + " of " + std::to_string(arguments.brokers);
+}
+
 int serve(const serve_arguments& arguments) {
   testing::cluster_options options;
   options.brokers = arguments.brokers;
@@ -146,8 +156,8 @@ int serve(const serve_arguments& arguments) {
   const int stop_signals = open_stop_signals();
   testing::loopback_cluster cluster{options, arguments.port};
   if (const auto error = cluster.listening())
-    return refuse("can not listen from port " + std::to_string(arguments.port) +
-                  " on: " + error.message());
+    return refuse("can not listen on " + first_without_port(cluster, arguments) + ": " +
+                  error.message());
   if (const std::string why = create_topics(cluster, topics); !why.empty()) return refuse(why);
   control_channel control{cluster};
   if (arguments.control_port >= 0)

@@ -391,6 +391,13 @@ run 1 'a negative partition' cluster log --bootstrap "$bootstrap" --topic one --
 run 1 'no such ports' cluster --port 65534 --brokers 3
 run 1 'a used port' cluster --port "${bootstrap##*:}" --brokers 1
 says err 'in use' 'a used port'
+# The second of two is taken; where the first is too, it is that one.
+used=${bootstrap%%,*}
+used=${used##*:}
+run 1 'a used port behind a free one' cluster --port "$((used - 1))" --brokers 2
+behind="port $used, that of broker 2 of 2"
+says err "can not listen on \($behind\|port $((used - 1)), that of broker 1\)" \
+  'a used port behind a free one'
 mkfifo "$work/told"
 "$partita" cluster --brokers 3 --topic told:1 --port 0 --control-port 0 >"$work/told" &
 told=$!
