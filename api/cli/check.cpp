@@ -4,6 +4,7 @@
 #include "api/cli/exit_code.hpp"
 #include "api/cli/input_file.hpp"
 #include "api/cli/outcome_history.hpp"
+#include "api/cli/printable.hpp"
 
 #include <partita/testing/log_reader.hpp>
 
@@ -29,6 +30,10 @@ struct check_arguments {
   testing::check_options options;
   bool ignore_order = false;
 };
+
+void say(const std::string& text) {
+  std::fprintf(stderr, "partita: %s\n", printable_message(text).c_str());
+}
 
 int end_with(exit_code code) { return static_cast<int>(code); }
 
@@ -86,8 +91,7 @@ void print(const testing::anomaly& found) {
 int check(const check_arguments& arguments) {
   outcome_history history;
   const auto wrong = [](const std::string& path, const std::string& what) {
-    const char* shown_path = path == "-" ? "stdin" : path.c_str();
-    std::fprintf(stderr, "partita: %s: %s\n", shown_path, what.c_str());
+    say((path == "-" ? "stdin" : path) + ": " + what);
     return end_with(exit_code::usage);
   };
   if (!arguments.commands.empty())
@@ -95,8 +99,7 @@ int check(const check_arguments& arguments) {
             arguments.commands, [&](std::istream& from) { return history.read_commands(from); });
         !what.empty())
       return wrong(arguments.commands, what);
-  for (const auto& note : history.notes())
-    std::fprintf(stderr, "partita: note: %s: %s\n", arguments.commands.c_str(), note.c_str());
+  for (const auto& note : history.notes()) say("note: " + arguments.commands + ": " + note);
   if (const auto what = read_file(
           arguments.outcomes,
           [&](std::istream& from) { return history.read_outcomes(from, arguments.topic); });
@@ -109,7 +112,7 @@ int check(const check_arguments& arguments) {
   std::vector<testing::partition_history> logs;
   for (const auto& topic : topics)
     if (const auto end = read_topic(reader, topic, logs); !end.ok()) {
-      std::fprintf(stderr, "partita: %s\n", end.text.c_str());
+      say(end.text);
       return end_with(is_unreachable(end.error) ? exit_code::unreachable : exit_code::usage);
     }
   auto options = arguments.options;

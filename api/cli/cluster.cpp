@@ -4,6 +4,7 @@
 #include "api/cli/control_channel.hpp"
 #include "api/cli/exit_code.hpp"
 #include "api/cli/number_option.hpp"
+#include "api/cli/printable.hpp"
 #include "api/cli/standard_output.hpp"
 
 #include <partita/testing/cluster.hpp>
@@ -64,7 +65,7 @@ constexpr std::uint64_t most_of_an_int = std::numeric_limits<std::int32_t>::max(
 int ends_with(exit_code value) { return static_cast<int>(value); }
 
 int fail(exit_code value, const std::string& why) {
-  std::fprintf(stderr, "partita: %s\n", why.c_str());
+  std::fprintf(stderr, "partita: %s\n", printable_message(why).c_str());
   return ends_with(value);
 }
 

@@ -6,6 +6,7 @@
 #include "api/cli/demo_input.hpp"
 #include "api/cli/exit_code.hpp"
 #include "api/cli/number_option.hpp"
+#include "api/cli/printable.hpp"
 #include "api/cli/produce_summary.hpp"
 #include "api/cli/progress.hpp"
 #include "api/cli/wake_up.hpp"
@@ -39,7 +40,7 @@ struct demo_options {
 };
 
 exit_code fail(const std::string& reason) {
-  std::cerr << "partita: " << reason << '\n';
+  std::cerr << "partita: " << printable_message(reason) << '\n';
   return exit_code::usage;
 }
 

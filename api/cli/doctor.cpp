@@ -3,6 +3,7 @@
 #include "api/cli/connection_options.hpp"
 #include "api/cli/doctor_steps.hpp"
 #include "api/cli/number_option.hpp"
+#include "api/cli/printable.hpp"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -51,8 +52,8 @@ class doctor_report {
           line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
     } else {
       std::printf("%-8s%-15s%s\n", told.good ? "ok" : when_bad, told.step.c_str(),
-                  told.saw.c_str());
-      if (!told.good) std::printf("        hint: %s\n", told.hint.c_str());
+                  printable_message(told.saw).c_str());
+      if (!told.good) std::printf("        hint: %s\n", printable_message(told.hint).c_str());
     }
     std::fflush(stdout);
   }

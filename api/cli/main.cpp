@@ -6,6 +6,7 @@
 #include "api/cli/doctor.hpp"
 #include "api/cli/drive.hpp"
 #include "api/cli/exit_code.hpp"
+#include "api/cli/printable.hpp"
 #include "api/cli/produce.hpp"
 #include "api/cli/standard_output.hpp"
 
@@ -34,8 +35,8 @@ void occupy_standard_streams() {
 }
 
 int refuse_usage(CLI::App& app, const std::string& why) {
-  std::cerr << "partita: " << why << "\n`" << partita::cli::command_in_use(app)
-            << " --help` says what there is.\n";
+  std::cerr << "partita: " << partita::cli::printable_message(why) << "\n`"
+            << partita::cli::command_in_use(app) << " --help` says what there is.\n";
   return static_cast<int>(partita::cli::exit_code::usage);
 }
 
@@ -74,7 +75,7 @@ int main(int argc, char** argv) {
     app.exit(error, std::cout, std::cerr);
     return ended_with(static_cast<int>(exit_code::ok));
   } catch (const std::exception& error) {
-    std::cerr << "partita: " << error.what() << '\n';
+    std::cerr << "partita: " << partita::cli::printable_message(error.what()) << '\n';
     return static_cast<int>(exit_code::usage);
   }
   return ended_with(code);

@@ -1,5 +1,7 @@
 #include "api/cli/progress.hpp"
 
+#include "api/cli/printable.hpp"
+
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -120,7 +122,7 @@ void progress_display::update(const progress_view& view) {
 void progress_display::say(std::string_view text) {
   std::lock_guard lock(mutex_);
   std::string all = drawn_.empty() ? std::string() : std::string(erase_line);
-  all.append(text).append("\n").append(drawn_);
+  all.append(printable_message(text)).append("\n").append(drawn_);
   write(all);
 }
 

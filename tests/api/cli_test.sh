@@ -96,6 +96,13 @@ says err linger.ms 'value out of range'
 echo 'acks=7' >"$work/wrong.properties"
 run 1 'wrong file' produce -b "$bootstrap" -t one -F "$work/wrong.properties"
 says err 'wrong.properties:1' 'wrong file'
+printf 'ac\033[31mks\200=\001\n' >"$work/wrong.properties"
+run 1 'bytes in a file' produce -b "$bootstrap" -t one -F "$work/wrong.properties"
+says err 'ac\\x1b\[31mks\\x80' 'bytes in a file'
+run 1 'bytes in an option' produce -b "$bootstrap" -t one "$(printf -- '--\033[31m')"
+says err '\\x1b\[31m' 'bytes in an option'
+run 1 'bytes in a word' cluster --topic "$(printf '\033:x')"
+says err '\\x1b:x' 'bytes in a word'
 run 1 '-X without =' produce -b "$bootstrap" -t one -X acks
 for pair in '-X on.failure=skip' '-X partita.failure.policy=skip'; do
   # shellcheck disable=SC2086
