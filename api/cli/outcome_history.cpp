@@ -87,13 +87,21 @@ produced_record* outcome_history::named(const std::string& name) {
 }
 
 std::string outcome_history::read_commands(std::istream& from) {
+  bool destroyed = false;
   return each_line(from, [&](const std::string& line, std::size_t number) -> std::string {
     drive_command command;
     const auto wrong = parse_drive_command(line, command);
-    if (command.verb != "produce" && command.verb != "produce_batch") return "";
-    if (!wrong.empty()) return wrong;
+    const bool produces = command.verb == "produce" || command.verb == "produce_batch";
     const auto where = "line " + std::to_string(number) + ": ";
-    if (command.verb == "produce")
+    if (!wrong.empty() && (produces || command.verb.empty())) {
+      notes_.push_back(where + wrong + "; nothing was produced");
+      return "";
+    }
+    destroyed = destroyed || (wrong.empty() && command.action == drive_action::destroy);
+    if (!produces) return "";
+    if (destroyed)
+      notes_.push_back(where + "the producer was destroyed; nothing was produced");
+    else if (command.verb == "produce")
       take_record(command.records.front(), 0, where);
     else
       take_batch(command, where);

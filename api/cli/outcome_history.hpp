@@ -2,10 +2,11 @@
 // outcomes that were told about its records, joined by name into a history that the checker judges.
 //
 // Invariants
-// 1. A line that is not understood is an error with its number: half a history judges nothing.
-// 2. Commands mean what they mean to `partita drive`: what it refuses (a name that is taken, a
-// batch
-//    with two deadlines) is no record here either, and a note tells so.
+// 1. An outcome that is not understood is an error with its line's number: half a history judges
+//    nothing.
+// 2. Commands mean what they mean to `partita drive`, which goes on after a line that it refuses
+//    (one that is not understood, a name that is taken, a batch with two deadlines): what it
+//    refuses is no record here either, and a note tells so.
 // 3. The last answer of a record counts: a resubmission's over the first, a settlement's over
 //    "unknown". Two answers that are neither stay two.
 //
@@ -27,7 +28,7 @@ namespace partita::cli {
 class outcome_history {
  public:
   /// Lines with "do":"produce" or "produce_batch"; others are passed over. Order is that of the
-  /// lines. Empty when all was understood, else what is wrong.
+  /// lines. Empty, or why the end could not be read.
   [[nodiscard]] std::string read_commands(std::istream& from);
   /// Lines with "event":"outcome" or "settled"; others are passed over. A record that no command
   /// named has the members topic, key and value of its line; without value, its name is its value.

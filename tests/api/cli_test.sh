@@ -453,6 +453,19 @@ sed 's/"offset":1/"offset":7/; s/"name":"A"/"name":"B2"/; s/"name":"B"/"name":"A
 run 2 'check of a lie' check -b "${first#bootstrap.servers=}" --topic told --outcomes -
 says out lost-write 'check of a lie'
 says out unknown-record 'check of a lie'
+# What drive answered with an error, and went on.
+{
+  cat "$work/commands"
+  echo '{"do":"produce","topic":"told","value":"no name"}'
+  echo '{"do":"produce","name":"C","value":"no topic"}'
+  echo '{"do":"produce","name":"D","topic":"told","value":7}'
+  echo '{"do":"produce","name":"E","topic":"told","valeu":"e"}'
+} >"$work/refused"
+run 0 'check of what drive refused' check -b "${first#bootstrap.servers=}" \
+  --commands "$work/refused" --outcomes "$work/outcomes"
+says out '{"records":2,"anomalies":0}' 'check of what drive refused'
+says err 'note: .*: line 6: unknown member "valeu"; nothing' 'check of what drive refused'
+equal 'check of what drive refused: notes' "$(wc -l <"$work/err")" 4
 run 1 "check of nothing" check -b "${first#bootstrap.servers=}" --outcomes "$work/nothing"
 run 6 'check without brokers' check -b 127.0.0.1:1 --commands "$work/commands" \
   --outcomes "$work/outcomes"

@@ -121,5 +121,32 @@ TEST(OutcomeHistory, ARepeatedNameIsNoRecordAsForDrive) {
   EXPECT_EQ(history.notes(), notes);
 }
 
+TEST(OutcomeHistory, ALineThatDriveRefusesIsNoRecordAndNoEnd) {
+  outcome_history history;
+  EXPECT_EQ(
+      read(history,
+           R"({"do":"produce","topic":"t","value":"no name"}
+{"do":"produce","name":"B","value":"no topic"}
+{"do":"produce","name":"C","topic":"t","value":3}
+{"do":"produce_batch","records":[{"name":"D","topic":"t"},{"name":"E","topic":"t","valeu":"e"}]}
+not JSON
+{"do":"flush","unknown":1}
+{"do":"produce","name":"A","topic":"t","value":"a"}
+{"do":"destroy"}
+{"do":"produce","name":"F","topic":"t","value":"f"})",
+           R"({"event":"outcome","name":"A","outcome":"delivered","partition":0,"offset":0})"),
+      "");
+  ASSERT_EQ(history.records().size(), 1U);
+  EXPECT_EQ(history.records()[0].record.value, "a");
+  EXPECT_EQ(history.records()[0].answers.size(), 1U);
+  ASSERT_EQ(history.notes().size(), 6U);
+  EXPECT_EQ(history.notes()[0], "line 1: \"name\" is needed; nothing was produced");
+  EXPECT_EQ(history.notes()[1], "line 2: \"topic\" is needed; nothing was produced");
+  EXPECT_EQ(history.notes()[2], "line 3: \"value\" takes text; nothing was produced");
+  EXPECT_EQ(history.notes()[3], "line 4: record 1: unknown member \"valeu\"; nothing was produced");
+  EXPECT_EQ(history.notes()[4].find("line 5: not JSON: "), 0U);
+  EXPECT_EQ(history.notes()[5], "line 9: the producer was destroyed; nothing was produced");
+}
+
 }  // namespace
 }  // namespace partita::cli
