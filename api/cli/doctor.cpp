@@ -35,10 +35,7 @@ class doctor_report {
     if (!told.good && code_ == exit_code::ok) code_ = told.code;
     return told.good;
   }
-  /// What failed there keeps nothing from being produced.
-  void add_beside_the_point(const std::vector<step_verdict>& told) {
-    for (const step_verdict& each : told) print(each, "warning");
-  }
+  void warn(const step_verdict& told) { print(told, "warning"); }
   [[nodiscard]] exit_code code() const noexcept { return code_; }
 
  private:
@@ -62,52 +59,52 @@ class doctor_report {
   exit_code code_ = exit_code::ok;
 };
 
-struct server_finding {
-  std::vector<step_verdict> steps;
-  bool answers = false;                             ///< as a Kafka broker
-  std::optional<testing::topic_description> topic;  ///< what it has told
-};
+/// Looks at the servers one after the other. A step is told when it is known, but for one that
+/// failed on the way to a broker: where another server answers it is beside the point, and which it
+/// is shows with that answer, or behind the last server.
+class server_round {
+ public:
+  server_round(const doctor_options& options, doctor_report& report)
+      : options_(options), report_(report) {}
 
-server_finding examine_server(const broker_address& at, const doctor_options& options) {
-  const std::chrono::milliseconds limit(options.limit_ms);
-  server_finding found;
-  found.steps.push_back(look_up_name(at));
-  if (!found.steps.back().good) return found;
-  found.steps.push_back(open_connection(at, limit));
-  if (!found.steps.back().good) return found;
-  testing::topic_description topic;
-  const std::vector<step_verdict> told = ask_about_topic(at, options.topic, limit, topic);
-  found.answers = told.front().good;
-  if (told.back().good) found.topic = std::move(topic);
-  found.steps.insert(found.steps.end(), told.begin(), told.end());
-  return found;
-}
-
-/// A server that does not answer is beside the point where another does: which it is shows late.
-std::optional<testing::topic_description> examine_servers(const std::string& servers,
-                                                          const doctor_options& options,
-                                                          doctor_report& report) {
-  std::optional<testing::topic_description> topic;
-  std::vector<step_verdict> unanswered;
-  bool any_answers = false;
-  for (const broker_address& each : split_addresses(servers)) {
-    server_finding found = examine_server(each, options);
-    if (!found.answers) {
-      unanswered.insert(unanswered.end(), found.steps.begin(), found.steps.end());
-      continue;
+  void examine(const broker_address& at) {
+    const std::chrono::milliseconds limit(options_.limit_ms);
+    if (!on_the_way(look_up_name(at)) || !on_the_way(open_connection(at, limit))) return;
+    testing::topic_description topic;
+    const std::vector<step_verdict> told = ask_about_topic(at, options_.topic, limit, topic);
+    if (!told.front().good) {
+      on_the_way(told.front());
+      return;
     }
-    any_answers = true;
-    report.add_beside_the_point(std::exchange(unanswered, {}));
-    for (const step_verdict& step : found.steps) report.add(step);
-    if (!topic) topic = std::move(found.topic);
+    any_answers_ = true;
+    for (const step_verdict& each : std::exchange(undecided_, {})) report_.warn(each);
+    for (const step_verdict& each : told) report_.add(each);
+    if (told.back().good && !topic_) topic_ = std::move(topic);
   }
-  if (any_answers) {
-    report.add_beside_the_point(unanswered);
-  } else {
-    for (const step_verdict& step : unanswered) report.add(step);
+
+  /// What the first broker that knows the topic has told.
+  std::optional<testing::topic_description> end() {
+    for (const step_verdict& each : std::exchange(undecided_, {})) report_.add(each);
+    return std::move(topic_);
   }
-  return topic;
-}
+
+ private:
+  bool on_the_way(const step_verdict& told) {
+    if (told.good)
+      report_.add(told);
+    else if (any_answers_)
+      report_.warn(told);
+    else
+      undecided_.push_back(told);
+    return told.good;
+  }
+
+  const doctor_options& options_;
+  doctor_report& report_;
+  std::vector<step_verdict> undecided_;
+  bool any_answers_ = false;
+  std::optional<testing::topic_description> topic_;
+};
 
 exit_code examine(const doctor_options& options) {
   progress_display display(progress_display::mode::silent);
@@ -130,7 +127,10 @@ exit_code examine(const doctor_options& options) {
          exit_code::usage});
     return report.code();
   }
-  const auto found = examine_servers(config.bootstrap_servers, options, report);
+  server_round servers(options, report);
+  for (const broker_address& each : split_addresses(config.bootstrap_servers))
+    servers.examine(each);
+  const auto found = servers.end();
   if (!found) return report.code();
   const std::chrono::milliseconds limit(options.limit_ms);
   if (report.add(reach_leaders(*found, options.topic, limit)))

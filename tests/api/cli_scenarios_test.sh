@@ -199,6 +199,12 @@ cli_06_doctor() {
   verdict 6 'wrong TLS' protocol TLS -b "127.0.0.1:$port" -t t
   listener silent
   verdict 6 'a broker that hangs' protocol 'no progress' -b "127.0.0.1:$port" -t t --timeout 500
+  # What is known is told before the next step has ended.
+  "$partita" doctor -b "127.0.0.1:$port" -t t --timeout 600000 >"$work/out" 2>"$work/err" &
+  examining=$!
+  timeout 30 sh -c 'until grep -q "^ok      connection" "$1"; do sleep 0.02; done' - "$work/out" ||
+    bad 'the steps before one that hangs are not told'
+  kill $examining
   verdict 6 'name unknown' name no-such-host -b no-such-host.invalid:9092 -t t
   for servers in "$bootstrap,127.0.0.1:1" "127.0.0.1:1,$bootstrap"; do
     run 0 'one of several servers' doctor -b "$servers" -t t
