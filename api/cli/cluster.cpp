@@ -36,7 +36,7 @@ struct serve_arguments {
   std::vector<std::string> topics;  // name:partitions[:replication]
   std::uint16_t port = 19092;
   std::uint64_t seed = 1;
-  bool auto_create = true;
+  bool no_auto_create = false;
   std::string emulate = "4.4.0";
   int expiration_check_ms = 600'000;
   int control_port = -1;
@@ -139,7 +139,7 @@ int serve(const serve_arguments& arguments) {
   testing::cluster_options options;
   options.brokers = arguments.brokers;
   options.seed = arguments.seed;
-  options.auto_create_topics = arguments.auto_create;
+  options.auto_create_topics = !arguments.no_auto_create;
   options.producer_expiration_check = std::chrono::milliseconds{arguments.expiration_check_ms};
   if (!read_version(arguments.emulate, options.version))
     return refuse("--emulate " + arguments.emulate + ": known are 2.4, 3.9, 4.2, 4.4 and 4.5");
@@ -285,7 +285,7 @@ void add_cluster_command(CLI::App& app, int& exit_code) {
                     "Take commands on this loopback port; 0 takes a free one");
   cluster->add_flag("--control-stdin", serving->control_input,
                     "Take commands from standard input, one JSON object a line");
-  cluster->add_flag("!--no-auto-create", serving->auto_create, "Do not create topics on demand");
+  cluster->add_flag("--no-auto-create", serving->no_auto_create, "Do not create topics on demand");
 
   auto* log =
       cluster->add_subcommand("log", "Print the records of a topic with their batch's stamp");

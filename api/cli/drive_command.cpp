@@ -1,6 +1,7 @@
 #include "api/cli/drive_command.hpp"
 
 #include "api/cli/base64.hpp"
+#include "api/cli/json_reason.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -228,24 +229,15 @@ std::string read_members(const json& object, drive_command& into) {
   return error;
 }
 
-/// The parser's text ends with its reason: "... syntax error while parsing ... - why".
-std::string plain_reason(std::string_view what) {
-  const std::size_t dash = what.rfind(" - ");
-  const std::size_t colon = what.find(": ");
-  const std::size_t from = dash != std::string_view::npos    ? dash + 3
-                           : colon != std::string_view::npos ? colon + 2
-                                                             : 0;
-  return std::string(what.substr(from));
-}
-
 }  // namespace
 
 std::string parse_drive_command(std::string_view line, drive_command& command) {
+  if (line.find('\0') != line.npos) return std::string("not JSON: ") + nul_byte_reason;
   json object;
   try {
     object = json::parse(line);
   } catch (const json::exception& error) {
-    return "not JSON: " + plain_reason(error.what());
+    return "not JSON: " + json_reason(error);
   }
   if (!object.is_object()) return "not an object";
   std::string error;

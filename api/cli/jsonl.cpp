@@ -1,5 +1,6 @@
 #include "api/cli/jsonl.hpp"
 
+#include "api/cli/json_reason.hpp"
 #include "api/cli/jsonl_builder.hpp"
 
 #include <nlohmann/json.hpp>
@@ -50,6 +51,8 @@ bool is_blank(std::string_view line) noexcept {
 }
 
 std::optional<input_error> parse_jsonl(std::string_view line, input_record& record) {
+  if (const std::size_t at = line.find('\0'); at != line.npos)
+    return input_error{at + 1, nul_byte_reason};
   std::size_t taken = 0;
   jsonl_builder builder(line, taken, record);
   const counting_iterator begin(line.data(), &taken);

@@ -1,6 +1,7 @@
 #include "api/cli/jsonl_builder.hpp"
 
 #include "api/cli/base64.hpp"
+#include "api/cli/json_reason.hpp"
 
 #include <chrono>
 #include <limits>
@@ -10,14 +11,6 @@ namespace partita::cli {
 namespace {
 
 bool is_space(char c) noexcept { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-
-/// The parser's text ends with its reason: "... parse error at ...: syntax error while ... - why".
-std::string plain_reason(std::string_view what) {
-  const std::size_t dash = what.rfind(" - ");
-  const std::size_t colon = what.find(": ");
-  if (dash != std::string_view::npos) return std::string(what.substr(dash + 3));
-  return std::string(colon == std::string_view::npos ? what : what.substr(colon + 2));
-}
 
 }  // namespace
 
@@ -184,7 +177,7 @@ bool jsonl_builder::end_array() {
 bool jsonl_builder::parse_error(std::size_t position, const std::string&,
                                 const json::exception& what) {
   if (error_) return false;
-  error_ = input_error{position == 0 ? 1 : position, plain_reason(what.what())};
+  error_ = input_error{position == 0 ? 1 : position, json_reason(what)};
   if (line_.find_first_not_of(" \t\r\n") == std::string_view::npos) error_->reason = "no object";
   return false;
 }
@@ -203,12 +196,16 @@ bool jsonl_builder::begin(member which, const std::string& name) {
 
 bool jsonl_builder::header_item_key(const std::string& name) {
   bool& seen = name == "key" ? item_has_key_ : item_has_value_;
-  if (name != "key" && name != "value" && name != "value_base64")
+  const bool is_base64 = name == "value_base64";
+  if (name != "key" && name != "value" && !is_base64)
     return refuse("unknown member \"" + name + "\" of a header");
+  if (seen && name != "key" && is_base64 != item_value_base64_)
+    return refuse("\"" + name + "\" besides its other form");
   if (seen) return refuse("\"" + name + "\" twice");
   seen = true;
   item_key_ = name == "key";
-  item_base64_ = name == "value_base64";
+  item_base64_ = is_base64;
+  if (!item_key_) item_value_base64_ = is_base64;
   return true;
 }
 

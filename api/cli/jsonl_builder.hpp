@@ -98,6 +98,7 @@ class jsonl_builder {
   unsigned seen_ = 0;
   bool item_key_ = false;
   bool item_base64_ = false;
+  bool item_value_base64_ = false;  // which form the value had, once there was one
   bool item_has_key_ = false;
   bool item_has_value_ = false;
   int pair_texts_ = 0;

@@ -280,6 +280,28 @@ run 2 'the first failed line' produce -b "$bootstrap" -t jsonl-skip --input json
 says out '"first_failed_line":5,' 'the first failed line'
 says err 'stdin:5 is the first record that was not delivered' 'the first failed line'
 
+# Lines that are no JSON, in words of this program.
+while IFS='|' read -r line reason; do
+  echo "$line" >"$work/in"
+  run 1 "$line" produce -b "$bootstrap" -t jsonl-bad --input jsonl
+  says err "$reason" "$line"
+  ! grep -q json.exception "$work/err" || bad "$line: a word of the parser"
+done <<'END'
+{"value":1e400}|stdin:1:[0-9]*: a number is out of range
+{"headers":[{"key":"a","value":"b","value_base64":"AA=="}]}|"value_base64" besides its other form
+{"headers":[{"key":"a","value_base64":"AA==","value":"b"}]}|"value" besides its other form
+{"headers":[{"key":"a","value":"b","value":"c"}]}|"value" twice
+END
+printf '{"value":"v"}\0{"value":"lost"}\n' >"$work/in"
+run 1 'a NUL byte' produce -b "$bootstrap" -t jsonl-bad --input jsonl
+says err 'stdin:1:14: a NUL byte is not allowed' 'a NUL byte'
+printf '\0\377\n{"do":"dance"}\0\n{"ms":1e400}\n' >"$work/in"
+run 0 'no commands' drive -b "$bootstrap"
+equal 'no commands' "$(grep -c 'not JSON: a NUL byte is not allowed' "$work/out")" 2
+says out 'not JSON: a number is out of range' 'no commands'
+run 0 'help of cluster' cluster --help
+says out '--no-auto-create  ' 'help of cluster'
+
 printf 'no\nrecord\n' >"$work/in"
 run 2 'nothing but bad lines' produce -b "$bootstrap" -t jsonl-skip --input jsonl --skip-bad-lines
 says out '^0 records.*2 bad lines' 'nothing but bad lines'
