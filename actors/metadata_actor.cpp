@@ -379,6 +379,8 @@ void metadata_actor::answer_waiting(record_node& node, const failed& answer,
     own.ended_by = limit_of(static_cast<client_errc>(node.flags));
     own.detail = detail_of_refused(node, settings_.partition.request_bytes_max,
                                    settings_.partition.memory_bytes);
+  } else if (own.code == client_errc::invalid_partition && node.partition < 0) {
+    own.detail = no_partition_text;
   }
   complete_all({&entry, 1}, own, observer);
   shared_.room.give_back(node.weight);

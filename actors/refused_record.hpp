@@ -29,6 +29,10 @@ struct refused_size {
 /// Absent where there was no room for it.
 [[nodiscard]] std::optional<refused_size> size_of_refused(const record_node& node);
 
+/// Only a manual partitioner refuses a record that names none.
+inline constexpr std::string_view no_partition_text =
+    "the partitioner is manual, and the record names no partition";
+
 /// Which limit a code of ours stands for.
 [[nodiscard]] constexpr limit limit_of(client_errc code) noexcept {
   switch (code) {

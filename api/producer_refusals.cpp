@@ -9,6 +9,8 @@
 
 namespace partita::detail {
 std::string producer_body::detail_of(const record& what, client_errc code) const {
+  if (code == client_errc::invalid_partition && !what.partition)
+    return std::string(actors::no_partition_text);
   if (code != client_errc::record_too_large) return {};
   return actors::too_large_text(actors::refused_size{wire::record_tail_size(what)},
                                 config_.max_request_size_bytes, shared_.room.capacity());

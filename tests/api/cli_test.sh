@@ -214,6 +214,10 @@ equal partition "$(field many 1 | sort -u)" 7
 KAFKA_BOOTSTRAP_SERVERS=$bootstrap run 0 environment produce -t one -q
 equal 'quiet out' "$(wc -c <"$work/out")" 0
 equal 'quiet err' "$(wc -c <"$work/err")" 0
+run 2 'no partition for a manual partitioner' produce -b "$bootstrap" -t many --on-error skip \
+  --partitioner manual
+says out 'the partitioner is manual, and the record names no partition' \
+  'no partition for a manual partitioner'
 for codec in none gzip snappy lz4 zstd; do
   run 0 "codec $codec" produce -b "$bootstrap" -t one -z $codec
 done
