@@ -32,6 +32,30 @@ if grep -rlF -e "$source/" --include='*.cmake' "$work/prefix"; then
   echo "the installed CMake files point into the source tree" && exit 1
 fi
 
+# Who misspells a component is told which, and what there is.
+rm -rf "$work/misspelt"
+mkdir "$work/misspelt"
+cat >"$work/misspelt/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.25)
+project(misspelt LANGUAGES CXX)
+find_package(partita CONFIG COMPONENTS partita OPTIONAL_COMPONENTS asoi)
+message(STATUS "optional: ${partita_FOUND}")
+find_package(partita CONFIG REQUIRED COMPONENTS partita asoi)
+END
+if cmake -S "$work/misspelt" -B "$work/misspelt/build" -DCMAKE_PREFIX_PATH="$work/prefix" \
+  >"$work/misspelt.log" 2>&1; then
+  echo "find_package takes a component that there is not" && exit 1
+fi
+# CMake breaks lines of a message.
+said=$(tr -s ' \n' ' ' <"$work/misspelt.log")
+for part in "optional: 1" "There is no component 'asoi'" \
+  "This partita has: partita, testing, asio, caf."; do
+  case $said in
+    *"$part"*) ;;
+    *) cat "$work/misspelt.log" && echo "find_package does not say: $part" && exit 1 ;;
+  esac
+done
+
 cp -R "$here/consumer" "$work/consumer"
 cmake -S "$work/consumer" -B "$work/consumer/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug \
   -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/consumer.log" ||
