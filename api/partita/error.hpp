@@ -15,7 +15,7 @@ enum class client_errc {
   delivery_timeout = 1,    ///< delivery.timeout.ms passed since admission
   admission_timeout,       ///< max.block.ms passed while waiting for buffer space
   metadata_timeout,        ///< max.block.ms passed before the topic's partitions were known
-  buffer_full,             ///< no room and the call may not wait (try_produce, callback form)
+  buffer_full,             ///< no room and the call may not wait (produce() with a callback)
   record_too_large,        ///< larger than max.request.size or buffer.memory
   invalid_topic,           ///< empty, too long, or with characters Kafka refuses
   invalid_partition,       ///< negative, or not a partition of the topic
@@ -25,7 +25,7 @@ enum class client_errc {
   halted,                  ///< its key or its partition is halted after a failure; see cause
   halt_requested,          ///< as a cause of `halted`: the application called halt()
   earlier_failed,          ///< a record before it failed, and the policy is fail_following
-  aborted,                 ///< pause(abort_buffered) or purge took it out before it was sent
+  aborted,                 ///< pause(abort_buffered) took it out before it was sent
   discarded,               ///< recover(discard)
   handed_back,             ///< recover(take) handed a held record back
   closed,                  ///< the producer was closed (which hands back what was not written) or
