@@ -7,7 +7,8 @@ namespace {
 constexpr std::string_view no_security = "TLS and SASL are not available in this version";
 constexpr std::string_view typed =
     "callbacks and pointers are typed in C++: see <partita/config.hpp>";
-constexpr std::string_view observed = "events are for an observer in C++, not for a key";
+constexpr std::string_view observed =
+    "not for a key: in C++ there are producer_config::log, events() and status()";
 constexpr std::string_view java_only = "Java only: a class of a Java program";
 constexpr std::string_view consumer_only = "consumers only: partita produces";
 constexpr std::string_view obsolete = "obsolete in librdkafka too: remove it";
@@ -94,9 +95,9 @@ constexpr config_key foreign_rows[] = {
     mapped("enable.metrics.push", "client telemetry (KIP-714) is not available in this version"),
 
     // Observability and lifecycle
-    mapped("log.queue", "logs go to the observer, never through a queue of the application's"),
-    mapped("log.thread.name", "logs go to the observer"),
-    mapped("log.connection.close", "closed connections are events of the observer"),
+    mapped("log.queue", "lines go to the function producer_config::log, through no queue"),
+    mapped("log.thread.name", "lines go to producer_config::log as they are"),
+    mapped("log.connection.close", "failed connections are in the log and in status().brokers"),
     refused("error_cb", observed),
     refused("throttle_cb", observed),
     refused("stats_cb", observed),
