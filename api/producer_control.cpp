@@ -10,6 +10,7 @@
 #include <partita/contract.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace partita::detail {
@@ -41,8 +42,13 @@ void flush_partition_into(const actors::partition_table::entry& partition,
     actors::refuse_control(std::move(asked), client_errc::closed);
 }
 
-void flush_table_into(const actors::partition_table& table,
+/// `only` that partition, where it is given and the topic has it.
+void flush_table_into(const actors::partition_table& table, std::optional<partition_id> only,
                       const std::shared_ptr<gathering<tally>>& into) {
+  if (only) {
+    if (const auto* found = table.find(*only)) flush_partition_into(*found, into);
+    return;
+  }
   for (const auto& each : table.partitions) flush_partition_into(each, into);
   for (const auto& each : table.former) flush_partition_into(each, into);
 }
@@ -50,21 +56,23 @@ void flush_table_into(const actors::partition_table& table,
 /// Behind the records that wait for their topic's partitions.
 class flush_barrier_in_route final : public actors::route_barrier {
  public:
-  explicit flush_barrier_in_route(std::shared_ptr<gathering<tally>> into)
-      : into_(std::move(into)) {}
+  flush_barrier_in_route(std::optional<partition_id> only, std::shared_ptr<gathering<tally>> into)
+      : only_(only), into_(std::move(into)) {}
   void reached(const actors::partition_table* table) noexcept override {
-    if (table != nullptr) flush_table_into(*table, into_);
+    if (table != nullptr) flush_table_into(*table, only_, into_);
     into_->add([&](tally& sum) { sum += failed_before; });
     delete this;
   }
 
  private:
+  const std::optional<partition_id> only_;
   std::shared_ptr<gathering<tally>> into_;
 };
 
-void flush_route_into(actors::topic_route& route, const std::shared_ptr<gathering<tally>>& into) {
+void flush_route_into(actors::topic_route& route, std::optional<partition_id> only,
+                      const std::shared_ptr<gathering<tally>>& into) {
   if (route.table() == nullptr || route.draining()) {
-    auto barrier = std::make_unique<flush_barrier_in_route>(into);
+    auto barrier = std::make_unique<flush_barrier_in_route>(only, into);
     into->expect_one_more();
     if (route.wait(*barrier)) {
       barrier.release();
@@ -73,7 +81,7 @@ void flush_route_into(actors::topic_route& route, const std::shared_ptr<gatherin
     into->add([](tally&) {});
   }
   // Published meanwhile, or nothing was produced to it.
-  if (const actors::partition_table* table = route.table()) flush_table_into(*table, into);
+  if (const actors::partition_table* table = route.table()) flush_table_into(*table, only, into);
 }
 
 template <class T>
@@ -93,24 +101,27 @@ operation<T> operation_of(const std::shared_ptr<gathering<T>>& work, callback_re
 
 operation<tally> producer_body::flush_all() {
   auto work = gathering<tally>::make();
-  for (actors::topic_route* route : routes_->all()) flush_route_into(*route, work);
+  for (actors::topic_route* route : routes_->all()) flush_route_into(*route, {}, work);
   return operation_of(work, reporter());
 }
 
 operation<tally> producer_body::flush_topic(std::string_view topic) {
   auto work = gathering<tally>::make();
-  if (actors::topic_route* route = routes_->find_existing(topic)) flush_route_into(*route, work);
+  if (actors::topic_route* route = routes_->find_existing(topic))
+    flush_route_into(*route, {}, work);
   return operation_of(work, reporter());
 }
 
 operation<tally> producer_body::flush_partition(std::string_view topic, partition_id partition) {
   auto work = gathering<tally>::make();
   actors::topic_route* route = routes_->find_existing(topic);
-  const auto* found = find_partition(topic, partition);
+  if (route == nullptr) return operation_of(work, reporter());
+  const actors::partition_table* table = route->table();
+  const auto* found = table == nullptr ? nullptr : table->find(partition);
   if (found != nullptr && !route->draining())
     flush_partition_into(*found, work);
-  else if (route != nullptr)
-    flush_route_into(*route, work);  // what waits there may go to any partition
+  else if (found != nullptr || table == nullptr)
+    flush_route_into(*route, partition, work);  // what waits there may go to this one
   return operation_of(work, reporter());
 }
 

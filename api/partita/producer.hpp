@@ -111,6 +111,7 @@ class producer {
                                                               const produce_options& options = {});
 
   /// Done when every record that was accepted before the call is answered. Cuts lingering short.
+  /// Of a partition that the topic does not have, and of a topic that nobody produced to: at once.
   [[nodiscard]] operation<tally> flush();
   [[nodiscard]] operation<tally> flush(std::string_view topic);
   [[nodiscard]] operation<tally> flush(std::string_view topic, partition_id partition);

@@ -143,5 +143,74 @@ TEST(OperationUse, AnExceptionThatLeavesACoroutineIsCountedAndDropped) {
   other.handle.destroy();
 }
 
+/// Partition 0 answers late.
+void slow_down(history& story) {
+  fault slow;
+  slow.topic = history::topic();
+  slow.partition = 0;
+  slow.answer_after = milliseconds(1900);
+  story.cluster().inject(slow);
+}
+
+bool done_within(history& story, const operation<tally>& flush, milliseconds limit) {
+  return story.world().time().run_until([&] { return flush.done(); }, limit);
+}
+
+TEST(FlushScope, APartitionThatTheTopicHasNotIsFlushedAtOnce) {
+  history story({});
+  story.produce(0, "warm");
+  ASSERT_TRUE(story.run_until_answered());
+  slow_down(story);
+  story.produce(0, "slow");
+  for (const int absent : {99, -1}) {
+    auto flush = story.producer().flush(history::topic(), absent);
+    EXPECT_TRUE(flush.done()) << absent;
+    EXPECT_EQ(wait_for(story.world(), std::move(flush)), tally{}) << absent;
+  }
+  EXPECT_EQ(story.answered(), 1U);
+  EXPECT_EQ(wait_for(story.world(), story.producer().flush(history::topic(), 0)), (tally{1, 0, 0}));
+}
+
+// The same before the topic is known, and of a partition that has nothing to do.
+TEST(FlushScope, OnePartitionOfATopicThatIsNotKnownYetWaitsForNoOther) {
+  history story({});
+  slow_down(story);
+  story.produce(0, "slow");
+  std::optional<outcome> refused;
+  record nowhere = to_the_ledger("nowhere");
+  nowhere.partition = 99;
+  story.producer().produce(nowhere, [&](const outcome& answer) { refused.emplace(answer); });
+  auto absent = story.producer().flush(history::topic(), 99);
+  auto idle = story.producer().flush(history::topic(), 1);
+  auto busy = story.producer().flush(history::topic(), 0);
+  EXPECT_FALSE(absent.done());
+  EXPECT_TRUE(done_within(story, absent, milliseconds(1500)));
+  EXPECT_TRUE(done_within(story, idle, milliseconds(100)));
+  ASSERT_TRUE(refused && refused->failure() != nullptr);
+  EXPECT_EQ(refused->failure()->code, client_errc::invalid_partition);
+  EXPECT_EQ(story.answered(), 0U);
+  EXPECT_FALSE(busy.done());
+  EXPECT_EQ(wait_for(story.world(), std::move(busy)).delivered, 1U);
+}
+
+// What else is asked of such a partition is done at once and changes nothing.
+TEST(FlushScope, APartitionThatTheTopicHasNotIsNotControlledEither) {
+  history story({});
+  story.produce(0, "warm");
+  ASSERT_TRUE(story.run_until_answered());
+  producer& owner = story.producer();
+  for (const int absent : {99, -1}) {
+    EXPECT_FALSE(wait_for(story.world(), owner.pause(history::topic(), absent)));
+    EXPECT_FALSE(
+        wait_for(story.world(), owner.pause(history::topic(), absent, pause_mode::abort_buffered)));
+    EXPECT_FALSE(wait_for(story.world(), owner.resume(history::topic(), absent)));
+    EXPECT_FALSE(wait_for(story.world(), owner.halt(history::topic(), absent)));
+    EXPECT_FALSE(wait_for(story.world(), owner.halt(history::topic(), absent, "k")));
+    const auto report =
+        wait_for(story.world(), owner.recover(history::topic(), absent, recovery::resubmit));
+    EXPECT_FALSE(report.was_halted);
+  }
+}
+
 }  // namespace
 }  // namespace partita::testing
