@@ -132,7 +132,7 @@ producer_status mock_state::status() const {
     one.halted_keys = at.halted_keys.size();
     for (const auto& [key, cause] : at.halted_keys)
       if (one.some_halted_keys.size() < 10) one.some_halted_keys.push_back({key, cause});
-    if (at.next_offset > 0) one.last_offset = at.next_offset - 1;
+    if (!at.written.empty()) one.last_offset = at.written.rbegin()->first;
     one.answered = at.answered;
     one.last_error = at.last_error;
     for (const auto index : waiting) {
@@ -149,11 +149,11 @@ producer_status mock_state::status() const {
   return made;
 }
 
-bool mock_state::decide(ticket which, const std::function<settlement(std::size_t index)>& verdict) {
+bool mock_state::decide(ticket which, const std::function<settlement(const doubt& of)>& verdict) {
   const auto found = doubts.find(which.value);
   if (found == doubts.end() || found->second.verdict) return false;
   doubt& one = found->second;
-  one.verdict.emplace(verdict(one.index));
+  one.verdict.emplace(verdict(one));
   for (auto* state : std::exchange(one.asked, {}))
     owed.push_back([state, told = *one.verdict] {
       state->result.emplace(told);
@@ -167,7 +167,7 @@ void mock_state::end_settlements() {
   for (auto& [which, doubt] : doubts)
     if (!doubt.verdict)
       static_cast<void>(decide(
-          {which}, [](std::size_t) -> settlement { return undecidable{client_errc::closed}; }));
+          {which}, [](const auto&) -> settlement { return undecidable{client_errc::closed}; }));
 }
 
 }  // namespace partita::testing

@@ -335,11 +335,10 @@ bool mock_producer::doubt_next(std::error_code code) {
 
 bool mock_producer::settle_as_written(ticket which) {
   std::unique_lock held{state_->lock};
-  const bool done = state_->decide(which, [this](std::size_t index) -> settlement {
-    const auto& record = state_->records[index].noted.record;
-    auto& where = state_->of(record);
-    where.written.push_back(index);
-    return delivered{record.partition, offset{where.next_offset++}, record.timestamp};
+  const bool done = state_->decide(which, [this](const mock_state::doubt& of) -> settlement {
+    const auto& record = state_->records[of.index].noted.record;
+    state_->of(record).written.emplace(of.at.value, of.index);
+    return delivered{record.partition, of.at, record.timestamp};
   });
   state_->tell_owed(held);
   return done;
@@ -348,7 +347,7 @@ bool mock_producer::settle_as_written(ticket which) {
 bool mock_producer::settle_as_never_written(ticket which) {
   std::unique_lock held{state_->lock};
   const bool done =
-      state_->decide(which, [](std::size_t) -> settlement { return never_written{}; });
+      state_->decide(which, [](const auto&) -> settlement { return never_written{}; });
   state_->tell_owed(held);
   return done;
 }
@@ -356,7 +355,7 @@ bool mock_producer::settle_as_never_written(ticket which) {
 bool mock_producer::settle_as_undecidable(ticket which, std::error_code reason) {
   std::unique_lock held{state_->lock};
   const bool done =
-      state_->decide(which, [&](std::size_t) -> settlement { return undecidable{reason}; });
+      state_->decide(which, [&](const auto&) -> settlement { return undecidable{reason}; });
   state_->tell_owed(held);
   return done;
 }
@@ -402,7 +401,7 @@ std::vector<owned_record> mock_producer::log(std::string_view topic, partition_i
   std::vector<owned_record> made;
   const auto found = state_->partitions.find({std::string{topic}, partition.value});
   if (found == state_->partitions.end()) return made;
-  for (const auto index : found->second.written)
+  for (const auto& [at, index] : found->second.written)
     made.push_back(state_->records[index].noted.record);
   return made;
 }

@@ -90,7 +90,7 @@ void mock_state::deliver(std::size_t index) {
   const auto& record = records[index].noted.record;
   partition& where = of(record);
   const delivered made{record.partition, offset{where.next_offset++}, record.timestamp};
-  where.written.push_back(index);
+  where.written.emplace(made.offset->value, index);
   answer(index, made);
 }
 
@@ -110,7 +110,7 @@ void mock_state::fail(std::size_t index, fate what, std::error_code code) {
   if (halt_by_policy(record, code)) of(record).failed.push_back(index);
   outcome told = failure(record, what, code, {}, records[index].number);
   if (const auto named = told.failure()->ticket; named.value != 0)
-    doubts[named.value].index = index;
+    doubts[named.value] = {.index = index, .at = {of(record).next_offset++}};
   answer(index, std::move(told));
   if (options.on_failure != failure_policy::fail_following) return;
   for (const auto other : behind) {

@@ -78,11 +78,20 @@ class mock_state {
     bool paused = false;
     std::optional<std::error_code> halted{};  ///< all of it
     std::map<std::string, std::error_code> halted_keys{};
-    std::vector<std::size_t> failed{};   ///< kept for recover()
-    std::vector<std::size_t> written{};  ///< records by offset
+    std::vector<std::size_t> failed{};              ///< kept for recover()
+    std::map<std::int64_t, std::size_t> written{};  ///< records by offset
     tally answered{};
     std::error_code last_error{};
   };
+  /// A record of unknown fate, and who asked for it. It has its place in the log from the start:
+  /// nothing that its partition sent later may lie before it.
+  struct doubt {
+    std::size_t index = 0;
+    offset at{};
+    std::optional<settlement> verdict{};
+    std::vector<detail::operation_state<settlement>*> asked{};
+  };
+
   using place = std::pair<std::string, std::int32_t>;
 
   explicit mock_state(const mock_options& wanted) : options(wanted) {}
@@ -119,7 +128,7 @@ class mock_state {
   [[nodiscard]] producer_status status() const;
   void tell(partition_change change, const place& where, std::error_code code,
             std::vector<std::string> keys);
-  bool decide(ticket which, const std::function<settlement(std::size_t index)>& verdict);
+  bool decide(ticket which, const std::function<settlement(const doubt& of)>& verdict);
   void end_settlements();
 
   /// The calling thread is in a callback: what it asks for is done after that, as on a lane.
@@ -152,13 +161,6 @@ class mock_state {
     tell_owed(held);
     return made;
   }
-
-  /// A record of unknown fate, and who asked for it.
-  struct doubt {
-    std::size_t index = 0;
-    std::optional<settlement> verdict{};
-    std::vector<detail::operation_state<settlement>*> asked{};
-  };
 
   mock_options options;
   mutable std::mutex lock;

@@ -72,7 +72,7 @@ TEST(MockProducer, AnswersAsTheTestSaysInOrder) {
   EXPECT_TRUE(producer.deliver_next());
   EXPECT_FALSE(producer.deliver_next());
   ASSERT_EQ(awaited.size(), 1U);
-  EXPECT_EQ(awaited[0].delivery()->offset, offset{0});
+  EXPECT_EQ(awaited[0].delivery()->offset, offset{1}) << "behind the one in doubt";
   EXPECT_EQ(producer.history()[1].answer->failure()->code, client_errc::answer_lost);
   EXPECT_NE(producer.history()[1].answer->failure()->ticket.value, 0U);
 }
@@ -330,6 +330,35 @@ TEST(MockProducer, SettlesAsTheTestSays) {
   EXPECT_EQ(producer.settle({99}).get().undecided()->reason, client_errc::ticket_unknown);
   static_cast<void>(producer.close(std::chrono::milliseconds{1}));
   EXPECT_EQ(std::move(never).get().undecided()->reason, client_errc::closed);
+}
+
+TEST(MockProducer, ARecordInDoubtLiesBeforeWhatCameLater) {
+  mock_producer producer{{.auto_complete = false, .on_failure = failure_policy::skip}};
+  std::vector<std::int64_t> offsets;
+  std::vector<ticket> doubted;
+  const auto note = [&](const outcome& answer) {
+    if (answer)
+      offsets.push_back(answer.delivery()->offset->value);
+    else
+      doubted.push_back(answer.failure()->ticket);
+  };
+  for (const char* value : {"a", "b", "c", "d"}) producer.produce(to(value), note);
+  producer.doubt_next(client_errc::request_timeout);
+  producer.doubt_next(client_errc::request_timeout);
+  producer.deliver_all();
+  EXPECT_EQ(offsets, (std::vector<std::int64_t>{2, 3}));
+  ASSERT_EQ(doubted.size(), 2U);
+  EXPECT_TRUE(producer.settle_as_never_written(doubted[0]));
+  const auto log = [&] {
+    std::string values;
+    for (const auto& each : producer.log("t", 0)) values += *each.value;
+    return values;
+  };
+  EXPECT_EQ(log(), "cd");
+  EXPECT_TRUE(producer.settle_as_written(doubted[1]));
+  EXPECT_EQ(producer.settle(doubted[1]).get().delivery()->offset, offset{1});
+  EXPECT_EQ(log(), "bcd");
+  EXPECT_EQ(producer.status().get().partitions[0].last_offset, offset{3});
 }
 
 TEST(MockProducer, TellsStatusAndEvents) {

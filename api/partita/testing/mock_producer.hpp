@@ -12,8 +12,9 @@
 //
 // Invariants
 // 1. Every record that was accepted is answered exactly once, at the latest by the destructor.
-// 2. Answers of one partition come in the order of its records, and offsets are dense: a delivered
-//    record lies at the next offset of its partition, one of unknown fate may.
+// 2. Answers of one partition come in the order of its records, and so do offsets: each record
+//    that is delivered or in doubt takes the next one of its partition. Where a record in doubt
+//    was not written offsets have a gap; settled as written it lies before all that came later.
 // 3. A failure takes effect (halt, failed records kept for recover) before its callback is called,
 //    and before any later record is taken.
 // 4. No callback is called inside another one: what a callback produces is answered after it.
@@ -177,7 +178,8 @@ class mock_producer {
   void set_auto_complete(bool on);
   /// As if a record of the partition had failed: new records are refused until recover().
   void halt(std::string_view topic, partition_id partition, std::error_code cause);
-  /// What became of a record of unknown fate. False: no such ticket, or decided before.
+  /// What became of a record of unknown fate, at the offset that was kept for it. False: no such
+  /// ticket, or decided before.
   bool settle_as_written(ticket which);
   bool settle_as_never_written(ticket which);
   bool settle_as_undecidable(ticket which, std::error_code reason);
