@@ -160,7 +160,8 @@ std::string outcome_history::read_outcome(std::string_view text, const std::stri
     if (const auto partition = id_of<partition_id>(line, "partition"))
       record->record.partition = *partition;
   }
-  if (record->record.topic.empty()) return "no topic is known of " + *name;
+  if (record->record.topic.empty())
+    return "no topic is known of " + *name + ": give the commands (--commands) or -t";
   if (!answer) return "";
   const bool again = event == "settled" || line.value("resubmitted", false);
   if (again && !record->answers.empty()) record->answers.pop_back();

@@ -145,6 +145,7 @@ void produce_run::refuse(std::uint64_t line, const input_error& error) {
     ++bad_lines_;
     return;
   }
+  display_.say("partita: stopped there; --skip-bad-lines goes on behind such lines");
   bad_input_ = true;
   ending_ = ending::bad_line;
 }

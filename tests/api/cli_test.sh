@@ -267,6 +267,7 @@ says out '"first_detail":"in a request .* takes 1100' 'a record that is too larg
 printf '{"value":"first"}\n{"value":"second"}\n{"value":third}\n{"value":"fourth"}\n' >"$work/in"
 run 1 'bad line' produce -b "$bootstrap" -t jsonl-bad --input jsonl
 says err 'stdin:3:1[0-9]:' 'bad line'
+says err '--skip-bad-lines' 'bad line'
 equal 'nothing before it is lost' "$(field jsonl-bad 7 | tr '\n' ,)" 'first,second,'
 run 2 'skipped bad line' produce -b "$bootstrap" -t jsonl-skip --input jsonl --skip-bad-lines
 says err 'stdin:3:' 'skipped bad line'
