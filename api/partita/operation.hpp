@@ -124,6 +124,7 @@ class operation {
     if (!next->state->continue_with(&pending::run, next)) detail::call_flat(&pending::run, next);
   }
 
+  void operator co_await() & = delete;  // answered once: co_await std::move(operation)
   auto operator co_await() && {
     struct awaiter {
       operation self;

@@ -75,6 +75,7 @@ class [[nodiscard]] produce_operation {
     expect_not_started();
     return {*this};
   }
+  awaiter operator co_await() & = delete;  // sent once: co_await std::move(operation)
 
   /// Starts it with an Asio completion token; the handler's signature is void(outcome).
   template <detail::startable_token Token>

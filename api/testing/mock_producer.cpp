@@ -62,9 +62,9 @@ mock_operation::awaiter mock_operation::operator co_await() && {
 bool mock_operation::start(std::coroutine_handle<> handle) {
   const auto waiter = std::make_shared<mock_waiter>(handle, executor_);
   waiter_ = waiter;
-  std::exchange(owner_, nullptr)->take_waiting(sent_, options_, [waiter](const outcome& told) {
-    waiter->answer(told);
-  });
+  std::exchange(owner_, nullptr)
+      ->take(sent_, options_, without_room::time_out,
+             [waiter](const outcome& told) { waiter->answer(told); });
   return waiter->suspends();
 }
 
@@ -88,16 +88,13 @@ mock_producer::~mock_producer() {
 }
 
 void mock_producer::take(const record& record, const produce_options& options, callback answered) {
-  std::unique_lock held{state_->lock};
-  const auto index = state_->admit(record, options, without_room::refuse, std::move(answered));
-  if (index) watch(*index, options, held);
-  state_->tell_owed(held);
+  take(record, options, without_room::refuse, std::move(answered));
 }
 
-void mock_producer::take_waiting(const record& record, const produce_options& options,
-                                 callback answered) {
+void mock_producer::take(const record& record, const produce_options& options,
+                         without_room otherwise, callback answered) {
   std::unique_lock held{state_->lock};
-  const auto index = state_->admit(record, options, without_room::time_out, std::move(answered));
+  const auto index = state_->admit(record, options, otherwise, std::move(answered));
   if (index) watch(*index, options, held);
   state_->tell_owed(held);
 }

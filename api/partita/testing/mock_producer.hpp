@@ -72,6 +72,7 @@ struct mock_record {
 
 class mock_producer;
 class mock_state;
+enum class without_room : std::uint8_t;
 class mock_waiter;
 
 /// What mock_producer::produce(record) returns.
@@ -96,6 +97,7 @@ class [[nodiscard]] mock_operation {
   }
   /// Once, as in produce_operation.
   awaiter operator co_await() &&;
+  awaiter operator co_await() & = delete;  // sent once: co_await std::move(operation)
 
  private:
   bool start(std::coroutine_handle<> handle);
@@ -204,7 +206,8 @@ class mock_producer {
     return [kept = std::move(kept)](const outcome& answer) { (*kept)(answer); };
   }
   void take(const record& record, const produce_options& options, callback answered);
-  void take_waiting(const record& record, const produce_options& options, callback answered);
+  void take(const record& record, const produce_options& options, without_room otherwise,
+            callback answered);
   admission try_take(const record& record, const produce_options& options, callback answered);
   void watch(std::size_t index, const produce_options& options, std::unique_lock<std::mutex>& held);
   bool answer_next(const std::function<void(std::size_t)>& how);
