@@ -109,6 +109,18 @@ class real_scenario : public ::testing::Test {
     cluster->restart_broker(1);
   }
 
+  /// A and B are stored, and the broker has ended and forgotten A, before either is answered.
+  std::pair<std::future<outcome>, std::future<outcome>> restart_with_two_in_doubt() {
+    proxy_.script({{.fault = frame_fault::mute}});
+    auto a = produce("A");
+    await_stored(1);
+    auto b = produce("B");
+    await_stored(2);
+    EXPECT_FALSE(has_answer(a) || has_answer(b));
+    restart_broker();
+    return {std::move(a), std::move(b)};
+  }
+
   /// What was written to a partition since start(), in its order, by a client that is not ours.
   std::string log(int partition = 0) {
     if (!readable_) allow_reading();
@@ -208,13 +220,7 @@ std::unique_ptr<testing::kafka_cluster> real_scenario::cluster;
 
 TEST_F(real_scenario, seq_20_restart_two_in_doubt) {
   start();
-  proxy_.script({{.fault = frame_fault::mute}});
-  auto a = produce("A");
-  await_stored(1);
-  auto b = produce("B");
-  await_stored(2);
-  EXPECT_FALSE(has_answer(a) || has_answer(b));
-  restart_broker();
+  auto [a, b] = restart_with_two_in_doubt();
   expect_delivered(a, 0, 1);
   expect_delivered(b, 0, 2);
   EXPECT_EQ(epoch_bumps(), 0U) << "nothing is renumbered";
@@ -244,12 +250,7 @@ TEST_F(real_scenario, seq_20_restart_two_in_doubt_c) {
   readable_ = false;
   config_.on_failure = failure_policy::skip;
   start();
-  proxy_.script({{.fault = frame_fault::mute}});
-  auto a = produce("A");
-  await_stored(1);
-  auto b = produce("B");
-  await_stored(2);
-  restart_broker();
+  auto [a, b] = restart_with_two_in_doubt();
   const outcome answer = answer_of(a);
   ASSERT_FALSE(answer.is_delivered());
   EXPECT_EQ(answer.failure()->fate, fate::unknown);

@@ -14,9 +14,7 @@
 #include <map>
 #include <new>
 #include <string>
-#include <thread>
 
-#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
