@@ -28,7 +28,7 @@ std::optional<fault> produce_service::ask_script(const operation& work, const pa
     attempt.checksum = header.checksum;
     std::int64_t next = 0;
     const auto keep = [&](const log_record& record) { records.push_back(record); };
-    if (!visit_records(one.records, keep, next)) records.clear();
+    if (script->reads_records() && !visit_records(one.records, keep, next)) records.clear();
   }
   attempt.records = records;
   return script->on_seen(attempt);

@@ -38,19 +38,10 @@ virtual_time::event_id virtual_time::after(duration delay, std::function<void()>
 
 virtual_time::event_id virtual_time::at(duration when, std::function<void()> action) {
   PARTITA_EXPECTS(action != nullptr);
-  const auto id = ++last_id_;
-  const key place{std::max(when, now_).count(), draws_.next(), id};
-  events_.emplace(place, std::move(action));
-  keys_.emplace(id, place);
-  return id;
+  return events_.add(std::max(when, now_).count(), draws_.next(), std::move(action));
 }
 
-void virtual_time::cancel(event_id event) {
-  const auto found = keys_.find(event);
-  if (found == keys_.end()) return;
-  events_.erase(found->second);
-  keys_.erase(found);
-}
+void virtual_time::cancel(event_id event) { events_.cancel(event); }
 
 void virtual_time::note(std::uint64_t value) noexcept {
   trace_ = (trace_ ^ value) * 0x100000001b3U;
@@ -59,18 +50,17 @@ void virtual_time::note(std::uint64_t value) noexcept {
 
 bool virtual_time::step() {
   if (events_.empty()) return false;
-  auto first = events_.extract(events_.begin());
-  keys_.erase(first.key().id);
-  now_ = std::max(now_, duration{first.key().when});  // later than planned after a sleep only
+  now_ = std::max(now_, duration{events_.first_due()});  // later than planned after a sleep only
+  const std::function<void()> action = events_.take_first();
   ++run_;
   note(static_cast<std::uint64_t>(now_.count()));
-  first.mapped()();
+  action();
   return true;
 }
 
 void virtual_time::run_for(duration length) {
   const auto end = now_ + length;
-  while (!events_.empty() && events_.begin()->first.when <= end.count()) step();
+  while (!events_.empty() && events_.first_due() <= end.count()) step();
   now_ = end;
 }
 
@@ -78,7 +68,7 @@ bool virtual_time::run_until(const std::function<bool()>& condition, duration li
   const auto end = now_ + limit;
   while (!condition()) {
     if (events_.empty()) return false;
-    if (events_.begin()->first.when > end.count()) {
+    if (events_.first_due() > end.count()) {
       now_ = end;
       return false;
     }

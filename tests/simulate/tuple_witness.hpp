@@ -27,6 +27,7 @@ class tuple_witness final : public testing::attempt_script {
  public:
   tuple_witness(testing::virtual_time& time, const diary& trace) : time_(time), trace_(trace) {}
 
+  [[nodiscard]] bool reads_records() const override { return trace_ != nullptr; }
   std::optional<testing::fault> on_seen(const testing::produce_attempt& attempt) override {
     if (trace_) {
       std::string what = "to broker " + std::to_string(attempt.broker.value) + " " +
@@ -53,6 +54,7 @@ class tuple_witness final : public testing::attempt_script {
     return std::nullopt;
   }
   void on_executed(const testing::attempt_result& result) override {
+    if (!trace_) return;
     note(result.number, (result.appended    ? "appended at "
                          : result.duplicate ? "known at "
                                             : "not appended, code ") +
@@ -61,6 +63,7 @@ class tuple_witness final : public testing::attempt_script {
                                                : static_cast<std::int64_t>(result.code)));
   }
   void on_answered(const testing::attempt_answer& answer) override {
+    if (!trace_) return;
     note(answer.number, "answered " + std::to_string(static_cast<int>(answer.code)) + " base " +
                             std::to_string(answer.base_offset.value));
   }
@@ -69,7 +72,6 @@ class tuple_witness final : public testing::attempt_script {
 
  private:
   void note(std::uint64_t number, const std::string& what) const {
-    if (!trace_) return;
     const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(time_.now());
     trace_(std::to_string(now.count()) + " ms    attempt " + std::to_string(number) + " " + what);
   }

@@ -59,6 +59,8 @@ struct attempt_answer {
 
 class attempt_script {
  public:
+  /// Whether on_seen() is given the records of its batches, which takes time to read.
+  [[nodiscard]] virtual bool reads_records() const { return true; }
   /// A whole request was taken from its connection; the batches of one request come together.
   [[nodiscard]] virtual std::optional<fault> on_seen(const produce_attempt& attempt) = 0;
   virtual void on_executed(const attempt_result& result) = 0;

@@ -2,25 +2,22 @@
 //
 // Invariants
 // 1. Same seed and same calls: same order of events, same trace hash. Nothing here reads a clock,
-// an
-//    address or a thread id.
+//    an address or a thread id.
 // 2. Time moves only inside step() and never backwards. Events of one instant run in an order that
-// the
-//    seed decides, so that no test leans on the order of their scheduling.
+//    the seed decides, so that no test leans on the order of their scheduling.
 //
 // Threads: one thread.
 #pragma once
 
 #include <partita/outcome.hpp>
 #include <partita/testing/cluster.hpp>
+#include <partita/testing/timed_events.hpp>
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 
 namespace partita::wire {
 class transport;
@@ -47,7 +44,7 @@ class seeded_draws {
 class virtual_time {
  public:
   using duration = std::chrono::nanoseconds;
-  using event_id = std::uint64_t;  ///< 0 names no event
+  using event_id = timed_events::event_id;  ///< 0 names no event
 
   explicit virtual_time(std::uint64_t seed, partita::timestamp start = partita::timestamp{
                                                 std::chrono::milliseconds{1'764'000'000'000}});
@@ -84,20 +81,12 @@ class virtual_time {
   void note(std::uint64_t value) noexcept;
 
  private:
-  struct key {
-    std::int64_t when;
-    std::uint64_t tie;
-    event_id id;
-    friend auto operator<=>(const key&, const key&) = default;
-  };
   duration now_{0};
   partita::timestamp start_;
   seeded_draws draws_;
-  event_id last_id_ = 0;
   std::uint64_t run_ = 0;
   std::uint64_t trace_ = 0xcbf29ce484222325U;
-  std::map<key, std::function<void()>> events_;
-  std::unordered_map<event_id, key> keys_;
+  timed_events events_;
 };
 
 /// How the simulated network behaves.
