@@ -10,17 +10,26 @@ namespace {
 
 constexpr int inside_max = 2;  // how deep callbacks produce from callbacks
 
+constexpr std::size_t letters = 26;
+using alphabet = std::array<char, letters>;
+
+constexpr std::array<alphabet, letters> alphabets = [] {
+  std::array<alphabet, letters> made{};
+  for (std::size_t order = 0; order < letters; ++order)
+    for (std::size_t i = 0; i < letters; ++i)
+      made[order][i] = static_cast<char>('a' + (order * 7 + i * i) % letters);
+  return made;
+}();
+
 /// "<producer>/<topic>/<partition>/<number>/...": what the log is read back by.
 std::string payload(std::size_t producer, place where, std::uint64_t order, std::size_t padding) {
   std::string text = std::to_string(producer) + '/' + std::to_string(where.first) + '/' +
                      std::to_string(where.second) + '/' + std::to_string(order) + '/';
   // Not one repeated byte: a batch that is cut at the wrong place shows.
-  std::array<char, 26> letters{};
-  for (std::size_t i = 0; i < letters.size(); ++i)
-    letters[i] = static_cast<char>('a' + (order * 7 + i * i) % letters.size());
+  const alphabet& filling = alphabets[order % letters];
   const std::size_t whole = text.size() + padding;
-  while (text.size() < whole)
-    text.append(letters.data(), std::min(letters.size(), whole - text.size()));
+  text.reserve(whole);
+  while (text.size() < whole) text.append(filling.data(), std::min(letters, whole - text.size()));
   return text;
 }
 
