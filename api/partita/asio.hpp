@@ -14,6 +14,7 @@
 // uncalled. What async_wait() waits for must be done before that.
 #pragma once
 
+#include <partita/contract.hpp>
 #include <partita/handler_sink.hpp>
 #include <partita/operation.hpp>
 #include <partita/producer.hpp>
@@ -66,12 +67,19 @@ class handler_sink_service final : public boost::asio::execution_context::servic
   static inline boost::asio::execution_context::id id;
 
   explicit handler_sink_service(boost::asio::execution_context& context)
-      : service(context), sink_(*new handler_sink) {}
-  [[nodiscard]] handler_sink& sink() noexcept { return sink_; }
+      : service(context), sink_(new handler_sink) {}
+  [[nodiscard]] handler_sink& sink() noexcept {
+    PARTITA_EXPECTS_OR_SAY(
+        sink_ != nullptr, "a record was produced with a handler whose execution context has ended");
+    return *sink_;
+  }
 
  private:
-  void shutdown() noexcept override { sink_.shut_down(); }
-  handler_sink& sink_;
+  /// An io_context of Boost 1.82 and later shuts its services down twice.
+  void shutdown() noexcept override {
+    if (handler_sink* const ending = std::exchange(sink_, nullptr)) ending->shut_down();
+  }
+  handler_sink* sink_;
 };
 
 /// Connects the handler's cancellation slot to the record. Every type of cancellation is taken: the

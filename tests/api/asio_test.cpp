@@ -163,6 +163,38 @@ TEST_F(Asio, ACoroutineThatOwnsItsProducerMayDieWithTheContext) {
   loop.reset();
 }
 
+/// As an io_context of Boost 1.82 and later.
+struct shut_down_twice : asio::io_context {
+  ~shut_down_twice() { shutdown(); }
+};
+
+// The producer ends with what is queued on the context, and answers its record there: nothing
+// holds the sink any more when the context looks at its services once more.
+TEST_F(Asio, AContextMayShutItsServicesDownTwice) {
+  auto loop = std::make_unique<shut_down_twice>();
+  cluster_.pause_broker(1);
+  auto owned = std::make_unique<producer>(config());
+  int called = 0;
+  owned->produce({.topic = "t", .value = "v"})(
+      asio::bind_executor(*loop, [&called](const outcome&) { ++called; }));
+  asio::post(*loop, [owned = std::move(owned)] {});
+  loop.reset();
+  EXPECT_EQ(called, 0);
+}
+
+TEST_F(Asio, AContextThatShutItsServicesDownTwiceOwesNoRecordItsAnswer) {
+  auto loop = std::make_unique<shut_down_twice>();
+  cluster_.pause_broker(1);
+  producer lives(config());
+  int called = 0;
+  lives.produce({.topic = "t", .value = "v"})(
+      asio::bind_executor(*loop, [&called](const outcome&) { ++called; }));
+  loop.reset();
+  cluster_.resume_broker(1);
+  EXPECT_EQ(lives.flush().get().delivered, 1U);
+  EXPECT_EQ(called, 0);
+}
+
 TEST_F(Asio, ARecordThatWaitsForRoomIsCopied) {
   producer_config small = config();
   small.buffer_memory_bytes = 4096;
