@@ -42,7 +42,7 @@ find_package(partita CONFIG COMPONENTS partita OPTIONAL_COMPONENTS asoi)
 message(STATUS "optional: ${partita_FOUND}")
 find_package(partita CONFIG REQUIRED COMPONENTS partita asoi)
 END
-if cmake -S "$work/misspelt" -B "$work/misspelt/build" -DCMAKE_PREFIX_PATH="$work/prefix" \
+if cmake -S "$work/misspelt" -B "$work/misspelt/build" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" \
   >"$work/misspelt.log" 2>&1; then
   echo "find_package takes a component that there is not" && exit 1
 fi
