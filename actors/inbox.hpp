@@ -8,6 +8,11 @@
 // 3. After close() every push answers `closed` and leaves the node with its pusher, who answers it.
 // 4. A reader that dozes is woken by every push() and by the push_patiently() that uses up its
 //    patience; what comes patiently before lies unread. So whoever dozes has a reason to come back.
+// 5. A pusher takes its place by a compare-and-swap and then links its node behind the one before
+//    it. Nobody hands that one out before he has: a reader that comes in between waits for him.
+//
+// The links go from old to new, because a reader that had to turn them round would wait for the
+// other core's memory at every node, with nothing else to do (docs/decisions/0013).
 //
 // Threads: push() and push_patiently() from any thread; everything else from the reader only.
 #pragma once
@@ -41,41 +46,65 @@ struct command {
   std::uint32_t weight = 0;  ///< bytes, for the bound of a turn
 };
 
-/// A plain singly linked FIFO of nodes with one owner.
+inline constexpr int link_spins = 1000;
+/// Leaves the core to somebody else, also to one who may run less urgently.
+void await_link() noexcept;
+
+/// The node behind `node`, for which its pusher may still have to link it (invariant 5).
+template <class Node>
+Node& linked_behind(Node& node) noexcept {
+  const std::atomic_ref<Node*> link(node.next);
+  for (int tries = 0;; ++tries)
+    if (Node* const next = link.load(std::memory_order_acquire)) {
+      return *next;
+    } else if (tries > link_spins) {
+      await_link();  // it was interrupted between two instructions
+    }
+}
+
+/// A singly linked FIFO of nodes with one owner.
 template <class Node>
 class node_list {
  public:
+  node_list() noexcept = default;
+  /// Whole, but for links that are still to come.
+  node_list(Node& first, Node& last) noexcept : head_(&first), tail_(&last) {}
+
   [[nodiscard]] bool empty() const noexcept { return head_ == nullptr; }
 
   void push_back(Node& node) noexcept {
     node.next = nullptr;
-    (head_ == nullptr ? head_ : tail_->next) = &node;
-    tail_ = &node;
+    append({node, node});
   }
 
-  /// Takes over a chain that ends in nullptr.
-  void append_chain(Node* first) noexcept {
-    if (first == nullptr) return;
-    (head_ == nullptr ? head_ : tail_->next) = first;
-    while (first->next != nullptr) first = first->next;
-    tail_ = first;
+  /// Takes over all of it.
+  void append(const node_list& other) noexcept {
+    if (other.empty()) return;
+    (head_ == nullptr ? head_ : tail_->next) = other.head_;
+    tail_ = other.tail_;
   }
 
   /// Null when empty.
   [[nodiscard]] Node* front() const noexcept { return head_; }
   /// Null when empty.
   Node* pop_front() noexcept {
-    Node* node = head_;
-    if (node != nullptr) {
-      head_ = node->next;
-      node->next = nullptr;
-    }
+    Node* const node = head_;
+    if (node == nullptr) return nullptr;
+    head_ = node == tail_ ? nullptr : &linked_behind(*node);
+    if (head_ != nullptr) fetch_soon(head_);
+    node->next = nullptr;
     return node;
   }
 
  private:
+  /// What another core wrote comes while the node before is worked on: a record and its bytes.
+  static void fetch_soon(const Node* node) noexcept {
+    const auto* const bytes = reinterpret_cast<const char*>(node);
+    for (int line = 0; line < 4; ++line) __builtin_prefetch(bytes + 64 * line);
+  }
+
   Node* head_ = nullptr;
-  Node* tail_ = nullptr;
+  Node* tail_ = nullptr;  // meaningless while there is no head
 };
 
 enum class push_result : std::uint8_t {
@@ -94,22 +123,25 @@ class mpsc_inbox {
   mpsc_inbox& operator=(const mpsc_inbox&) = delete;
 
   push_result push(Node& node) noexcept {
+    node.next = nullptr;
     Node* seen = top_.load(std::memory_order_relaxed);
     for (;;) {
       if (seen == closed_tag()) return push_result::closed;
       const bool wakes = seen == idle_tag() || dozes(seen);
-      node.next = seen == idle_tag() ? nullptr : node_of(seen);
       // acquire: a pusher that ends the idle phase must see what the reader wrote before it, in
       // particular the lane that it moved to.
-      if (top_.compare_exchange_weak(seen, &node, std::memory_order_acq_rel,
-                                     std::memory_order_relaxed))
-        return wakes ? push_result::wake : push_result::queued;
+      if (!top_.compare_exchange_weak(seen, &node, std::memory_order_acq_rel,
+                                      std::memory_order_relaxed))
+        continue;
+      link(seen == idle_tag() ? nullptr : node_of(seen), node);
+      return wakes ? push_result::wake : push_result::queued;
     }
   }
 
   /// As push(), for a node that a dozing reader need not see at once. `weight` is in the unit of
   /// its patience. Queuing and waking a reader for each node costs more than the node.
   push_result push_patiently(Node& node, std::uint32_t weight) noexcept {
+    node.next = nullptr;
     Node* seen = top_.load(std::memory_order_acquire);
     bool counted = false;
     bool wakes_dozer = false;
@@ -119,18 +151,24 @@ class mpsc_inbox {
         counted = true;
         wakes_dozer = patience_.fetch_sub(weight, std::memory_order_relaxed) <= weight;
       }
-      node.next = node_of(seen);
-      if (top_.compare_exchange_weak(seen, wakes_dozer ? &node : dozing(&node),
-                                     std::memory_order_acq_rel, std::memory_order_acquire))
-        return wakes_dozer ? push_result::wake : push_result::queued;
+      if (!top_.compare_exchange_weak(seen, wakes_dozer ? &node : dozing(&node),
+                                      std::memory_order_acq_rel, std::memory_order_acquire))
+        continue;
+      link(node_of(seen), node);
+      return wakes_dozer ? push_result::wake : push_result::queued;
     }
   }
 
-  /// Everything pushed so far, oldest first, ending in nullptr. Null when there is nothing.
-  Node* take_all() noexcept {
-    Node* newest = top_.load(std::memory_order_relaxed);
-    if (newest == nullptr || newest == idle_tag() || newest == closed_tag()) return nullptr;
-    return oldest_first(node_of(top_.exchange(nullptr, std::memory_order_acquire)));
+  /// Everything pushed so far, oldest first.
+  node_list<Node> take_all() noexcept {
+    Node* seen = top_.load(std::memory_order_relaxed);
+    if (seen == dozing(nullptr) &&
+        top_.compare_exchange_strong(seen, nullptr, std::memory_order_acq_rel,
+                                     std::memory_order_relaxed))
+      return {};
+    if (seen == nullptr || is_tag(seen)) return {};
+    Node& oldest = take_oldest();
+    return {oldest, *node_of(top_.exchange(nullptr, std::memory_order_acq_rel))};
   }
 
   /// Goes idle. False if something was pushed meanwhile. After true the reader's owner may already
@@ -144,15 +182,16 @@ class mpsc_inbox {
     return rest(dozing(nullptr));
   }
 
-  /// What lies unread, oldest first, as take_all(); a reader that dozes goes on dozing. Only where
-  /// nobody else runs the reader meanwhile: on its lane.
-  Node* take_unread() noexcept {
+  /// The same; a reader that dozes goes on dozing. Only where nobody else runs the reader
+  /// meanwhile: on its lane.
+  node_list<Node> take_unread() noexcept {
     Node* seen = top_.load(std::memory_order_relaxed);
-    while (dozes(seen))
-      if (top_.compare_exchange_weak(seen, dozing(nullptr), std::memory_order_acq_rel,
-                                     std::memory_order_relaxed))
-        return oldest_first(node_of(seen));
-    return take_all();
+    if (is_tag(seen) || node_of(seen) == nullptr) return {};
+    Node& oldest = take_oldest();
+    while (!top_.compare_exchange_weak(seen, dozes(seen) ? dozing(nullptr) : nullptr,
+                                       std::memory_order_acq_rel, std::memory_order_relaxed)) {
+    }
+    return {oldest, *node_of(seen)};
   }
 
   /// Ends a doze, there as well. True: it dozed, and the caller schedules the reader; if there is
@@ -170,10 +209,10 @@ class mpsc_inbox {
   }
 
   /// Refuses later pushes and returns what was left, oldest first.
-  Node* close() noexcept {
-    Node* newest = top_.exchange(closed_tag(), std::memory_order_acq_rel);
-    if (newest == idle_tag() || newest == closed_tag()) return nullptr;
-    return oldest_first(node_of(newest));
+  node_list<Node> close() noexcept {
+    Node* const newest = top_.exchange(closed_tag(), std::memory_order_acq_rel);
+    if (is_tag(newest) || node_of(newest) == nullptr) return {};
+    return {take_oldest(), *node_of(newest)};
   }
 
   [[nodiscard]] bool closed() const noexcept {
@@ -204,18 +243,28 @@ class mpsc_inbox {
            seen == idle_tag();  // a reader that was run without having been woken
   }
 
-  static Node* oldest_first(Node* newest) noexcept {
-    Node* oldest = nullptr;
-    while (newest != nullptr) {
-      Node* older = newest->next;
-      newest->next = oldest;
-      oldest = newest;
-      newest = older;
-    }
-    return oldest;
+  static bool is_tag(Node* top) noexcept { return top == idle_tag() || top == closed_tag(); }
+
+  void link(Node* before, Node& node) noexcept {
+    if (before == nullptr)
+      oldest_.store(&node, std::memory_order_release);
+    else
+      std::atomic_ref<Node*>(before->next).store(&node, std::memory_order_release);
   }
 
-  std::atomic<Node*> top_;
+  /// Of what lies here, before it is taken out: whoever pushes first after that stores it anew.
+  Node& take_oldest() noexcept {
+    for (int tries = 0;; ++tries)
+      if (Node* const oldest = oldest_.load(std::memory_order_acquire)) {
+        oldest_.store(nullptr, std::memory_order_relaxed);
+        return *oldest;
+      } else if (tries > link_spins) {
+        await_link();
+      }
+  }
+
+  std::atomic<Node*> top_;              // the newest
+  std::atomic<Node*> oldest_{nullptr};  // null while nothing lies here, or it is to be stored yet
   std::atomic<std::int64_t> patience_{0};  // what may still come while it dozes
 };
 

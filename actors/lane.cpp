@@ -41,7 +41,7 @@ void lane::arm(timer_node& timer, instant deadline) noexcept {
   }
 }
 
-void lane::take_incoming() noexcept { local_.append_chain(incoming_.take_all()); }
+void lane::take_incoming() noexcept { local_.append(incoming_.take_all()); }
 
 runnable* lane::next_runnable() noexcept {
   // Those that came from outside must not starve behind actors that always have more to do: they

@@ -91,8 +91,8 @@ void inbox_push_and_take(benchmark::State& state) {
   actors::inbox queue;
   while (state.KeepRunningBatch(static_cast<benchmark::IterationCount>(count))) {
     for (actors::command& node : nodes) benchmark::DoNotOptimize(queue.push(node));
-    for (actors::command* at = queue.take_all(); at != nullptr; at = at->next)
-      benchmark::DoNotOptimize(at);
+    actors::command_list taken = queue.take_all();
+    while (actors::command* at = taken.pop_front()) benchmark::DoNotOptimize(at);
     benchmark::DoNotOptimize(queue.try_block());
   }
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -14,10 +15,9 @@ struct numbered : command {
   int number = 0;
 };
 
-std::vector<int> numbers(command* chain) {
+std::vector<int> numbers(command_list list) {
   std::vector<int> read;
-  for (; chain != nullptr; chain = chain->next)
-    read.push_back(static_cast<numbered*>(chain)->number);
+  while (command* node = list.pop_front()) read.push_back(static_cast<numbered*>(node)->number);
   return read;
 }
 
@@ -38,7 +38,7 @@ TEST(Inbox, HandsOutNodesInTheOrderOfTheirPushes) {
   }
 
   EXPECT_EQ(numbers(queue.take_all()), (std::vector{0, 1, 2, 3, 4}));
-  EXPECT_EQ(queue.take_all(), nullptr);
+  EXPECT_TRUE(queue.take_all().empty());
 }
 
 TEST(Inbox, BlocksOnlyWhenItIsEmpty) {
@@ -47,7 +47,7 @@ TEST(Inbox, BlocksOnlyWhenItIsEmpty) {
   ASSERT_EQ(queue.push(node), push_result::wake);
 
   EXPECT_FALSE(queue.try_block());
-  ASSERT_EQ(queue.take_all(), &node);
+  ASSERT_EQ(queue.take_all().front(), &node);
   EXPECT_TRUE(queue.try_block());
   EXPECT_TRUE(queue.try_block()) << "a reader that was run without being woken is still idle";
   EXPECT_EQ(queue.push(node), push_result::wake);
@@ -57,7 +57,7 @@ TEST(Inbox, DoesNotWakeAReaderThatHasTakenAndNotBlocked) {
   inbox queue;
   numbered first, second;
   ASSERT_EQ(queue.push(first), push_result::wake);
-  ASSERT_EQ(queue.take_all(), &first);
+  ASSERT_EQ(queue.take_all().front(), &first);
 
   EXPECT_EQ(queue.push(second), push_result::queued);
 }
@@ -74,13 +74,13 @@ TEST(Inbox, ClosingReturnsWhatIsLeftAndRefusesTheRest) {
   numbered late;
   EXPECT_EQ(queue.push(late), push_result::closed);
   EXPECT_TRUE(queue.closed());
-  EXPECT_EQ(queue.close(), nullptr);
+  EXPECT_TRUE(queue.close().empty());
 }
 
 TEST(Inbox, ClosingAnIdleInboxReturnsNothing) {
   inbox queue;
 
-  EXPECT_EQ(queue.close(), nullptr);
+  EXPECT_TRUE(queue.close().empty());
   EXPECT_TRUE(queue.closed());
 }
 
@@ -89,7 +89,7 @@ TEST(Inbox, ADozingReaderIsWokenByWhatUsesUpItsPatience) {
   numbered nodes[4];
   for (int i = 0; i < 4; ++i) nodes[i].number = i;
   ASSERT_EQ(queue.push(nodes[0]), push_result::wake);
-  ASSERT_EQ(queue.take_all(), &nodes[0]);
+  ASSERT_EQ(queue.take_all().front(), &nodes[0]);
   ASSERT_TRUE(queue.try_doze(100));
 
   EXPECT_EQ(queue.push_patiently(nodes[1], 60), push_result::queued);
@@ -103,7 +103,7 @@ TEST(Inbox, ADozingReaderIsWokenByWhatCanNotWait) {
   numbered nodes[3];
   for (int i = 0; i < 3; ++i) nodes[i].number = i;
   ASSERT_EQ(queue.push(nodes[0]), push_result::wake);
-  ASSERT_EQ(queue.take_all(), &nodes[0]);
+  ASSERT_EQ(queue.take_all().front(), &nodes[0]);
   ASSERT_TRUE(queue.try_doze(100));
   ASSERT_EQ(queue.push_patiently(nodes[1], 1), push_result::queued);
 
@@ -125,7 +125,7 @@ TEST(Inbox, DozesOnlyWhenItIsEmpty) {
   ASSERT_EQ(queue.push(node), push_result::wake);
 
   EXPECT_FALSE(queue.try_doze(100));
-  EXPECT_EQ(queue.take_all(), &node);
+  EXPECT_EQ(queue.take_all().front(), &node);
 }
 
 TEST(Inbox, TheEndOfADozeTellsWhetherSomethingLiesUnread) {
@@ -133,23 +133,23 @@ TEST(Inbox, TheEndOfADozeTellsWhetherSomethingLiesUnread) {
   numbered nodes[2];
   ASSERT_EQ(queue.push(nodes[0]), push_result::wake);
   EXPECT_FALSE(queue.end_doze(false)) << "it does not doze";
-  ASSERT_EQ(queue.take_all(), &nodes[0]);
+  ASSERT_EQ(queue.take_all().front(), &nodes[0]);
   ASSERT_TRUE(queue.try_doze(100));
 
   EXPECT_FALSE(queue.end_doze(false));
   ASSERT_EQ(queue.push_patiently(nodes[0], 1), push_result::wake) << "it is idle now";
-  ASSERT_EQ(queue.take_all(), &nodes[0]);
+  ASSERT_EQ(queue.take_all().front(), &nodes[0]);
   ASSERT_TRUE(queue.try_doze(100));
   ASSERT_EQ(queue.push_patiently(nodes[1], 1), push_result::queued);
   EXPECT_TRUE(queue.end_doze(false));
-  EXPECT_EQ(queue.take_all(), &nodes[1]);
+  EXPECT_EQ(queue.take_all().front(), &nodes[1]);
 }
 
 TEST(Inbox, ADozeEndsAlsoForWhatIsNotInTheInbox) {
   inbox queue;
   numbered nodes[2];
   ASSERT_EQ(queue.push(nodes[0]), push_result::wake);
-  ASSERT_EQ(queue.take_all(), &nodes[0]);
+  ASSERT_EQ(queue.take_all().front(), &nodes[0]);
   ASSERT_TRUE(queue.try_doze(100));
 
   EXPECT_TRUE(queue.end_doze(true));
@@ -161,9 +161,9 @@ TEST(Inbox, WhatLiesUnreadCanBeTakenWithoutEndingTheDoze) {
   numbered nodes[3];
   for (int i = 0; i < 3; ++i) nodes[i].number = i;
   ASSERT_EQ(queue.push(nodes[0]), push_result::wake);
-  ASSERT_EQ(queue.take_unread(), &nodes[0]) << "awake: as take_all()";
+  ASSERT_EQ(queue.take_unread().front(), &nodes[0]) << "awake: as take_all()";
   ASSERT_TRUE(queue.try_doze(100));
-  EXPECT_EQ(queue.take_unread(), nullptr);
+  EXPECT_TRUE(queue.take_unread().empty());
   ASSERT_EQ(queue.push_patiently(nodes[0], 1), push_result::queued);
   ASSERT_EQ(queue.push_patiently(nodes[1], 1), push_result::queued);
 
@@ -177,11 +177,11 @@ TEST(Inbox, ClosingReturnsWhatLiesUnread) {
   inbox queue;
   numbered nodes[2];
   ASSERT_EQ(queue.push(nodes[0]), push_result::wake);
-  ASSERT_EQ(queue.take_all(), &nodes[0]);
+  ASSERT_EQ(queue.take_all().front(), &nodes[0]);
   ASSERT_TRUE(queue.try_doze(100));
   ASSERT_EQ(queue.push_patiently(nodes[1], 1), push_result::queued);
 
-  EXPECT_EQ(queue.close(), &nodes[1]);
+  EXPECT_EQ(queue.close().front(), &nodes[1]);
   EXPECT_EQ(queue.push_patiently(nodes[0], 1), push_result::closed);
 }
 
@@ -216,9 +216,9 @@ TEST_P(InboxContention, KeepsEverySendersOrderAndLosesNothing) {
   int disordered = 0;
   while (read < senders * each) {
     while (wakes.load() < blocks) std::this_thread::yield();
-    for (command* node = queue.take_all(); node != nullptr;) {
+    command_list taken = queue.take_all();
+    while (command* node = taken.pop_front()) {
       auto* what = static_cast<numbered*>(node);
-      node = node->next;
       disordered += what->number != expected[what->sender]++ ? 1 : 0;
       ++read;
     }
@@ -231,19 +231,34 @@ TEST_P(InboxContention, KeepsEverySendersOrderAndLosesNothing) {
   EXPECT_EQ(wakes.load(), blocks - 1) << "one wake for each block but the last";
 }
 
-TEST(NodeList, AppendsChainsBehindWhatItHolds) {
-  command_list list;
+TEST(NodeList, AppendsListsBehindWhatItHolds) {
+  command_list list, other;
   numbered nodes[4];
   for (int i = 0; i < 4; ++i) nodes[i].number = i;
-  nodes[1].next = &nodes[2];
   list.push_back(nodes[0]);
-  list.append_chain(&nodes[1]);
+  other.push_back(nodes[1]);
+  other.push_back(nodes[2]);
+  list.append(other);
+  list.append({});
   list.push_back(nodes[3]);
 
-  std::vector<int> read;
-  while (command* node = list.pop_front()) read.push_back(static_cast<numbered*>(node)->number);
-  EXPECT_EQ(read, (std::vector{0, 1, 2, 3}));
-  EXPECT_TRUE(list.empty());
+  EXPECT_EQ(numbers(list), (std::vector{0, 1, 2, 3}));
+}
+
+TEST(NodeList, WaitsForTheLinkThatAPusherStillOwes) {
+  numbered nodes[3];
+  for (int i = 0; i < 3; ++i) nodes[i].number = i;
+  nodes[1].next = &nodes[2];
+  command_list list{nodes[0], nodes[2]};
+  std::atomic<bool> waits{false};
+  std::thread pusher([&] {
+    while (!waits.load()) std::this_thread::yield();
+    std::atomic_ref<command*>(nodes[0].next).store(&nodes[1], std::memory_order_release);
+  });
+  waits.store(true);
+
+  EXPECT_EQ(numbers(list), (std::vector{0, 1, 2}));
+  pusher.join();
 }
 
 }  // namespace
