@@ -77,8 +77,8 @@ void partition_core::append(const record_node& node, instant now, instant came) 
   }
   instant deadline = admitted_at(node) + timeout;
   if (deadline <= now) {
-    const failure_facts facts{fate::not_written, client_errc::delivery_timeout, last_error_,
-                              limit::delivery_timeout};
+    const failure_facts facts{fate::not_written, client_errc::delivery_timeout,
+                              halted_for(node).value_or(last_trouble_), limit::delivery_timeout};
     if (fail_unbuffered(node, facts)) return;
     deadline = now + timeout;
   }
@@ -136,7 +136,7 @@ void partition_core::producer_id_refused(std::error_code code, instant now) {
   PARTITA_VISIT(core_event::id_refused, state());
   if (numbering_ != numbering::asked) return;
   numbering_ = numbering::absent;
-  last_error_ = code;
+  last_error_ = last_trouble_ = code;
   now_ = now;
   // Also what was sent under a spent id and is proven unwritten: asking for ever would not help it.
   for (;;) {

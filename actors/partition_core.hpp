@@ -374,8 +374,9 @@ class partition_core {
   std::uint32_t epoch_bumps_ = 0;
   offset last_offset_;
   tally answered_;
-  std::error_code last_error_;
-  std::error_code obstacle_;  // until the next attempt
+  std::error_code last_error_;    // whatever it was
+  std::error_code last_trouble_;  // of the broker or on the way there: a cause for others, too
+  std::error_code obstacle_;      // until the next attempt
 };
 
 }  // namespace partita::actors

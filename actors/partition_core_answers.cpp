@@ -168,7 +168,7 @@ void partition_core::decide(batch& sent, const attempt_note& note, instant now) 
   sent.same_code_repeats = first_of_its_kind ? 1 : sent.same_code_repeats + 1;
   sent.last_code = note.end.stage == attempt_stage::answered ? note.end.code : broker_errc::none;
   sent.last_cause = note.cause;
-  last_error_ = note.cause;
+  last_error_ = last_trouble_ = note.cause;
 
   retry_situation at;
   at.end = note.end;

@@ -199,9 +199,8 @@ void partition_core::expire_early(instant now) {
     answer_early(*each, late, facts);
   }
   for (batch* each : expired)
-    fail(*each, {fate::not_written, client_errc::delivery_timeout,
-                 each->last_cause ? each->last_cause : last_error_, limit::delivery_timeout,
-                 each->attempts.attempts()});
+    fail(*each, {fate::not_written, client_errc::delivery_timeout, cause_of(*each),
+                 limit::delivery_timeout, each->attempts.attempts()});
   find_early_expiry();
 }
 

@@ -150,7 +150,11 @@ bool partition_core::expire_front(instant now) {
 /// The last thing that stood in the way of a batch whose time is up.
 std::error_code partition_core::cause_of(const batch& late) const noexcept {
   if (obstacle_ && !late.attempts.under_way()) return obstacle_;
-  return late.attempts.attempts() == 0 ? last_error_ : late.last_cause;
+  if (late.attempts.attempts() != 0) return late.last_cause;
+  if (gate_ == gate::halted && late.last_ordinal() >= halt_ordinal_) return halt_cause_;
+  const completion_entry& first = late.entries().front();
+  if (keys_.holds(first.key_hash, late.ordinal_of(first))) return keys_.find(first.key_hash)->cause;
+  return last_trouble_;
 }
 
 void partition_core::note_held_expiry() noexcept {

@@ -413,7 +413,7 @@ void partition_core::close(close_command* command) {
   for (batch_queue* queue : {&open_, &held_}) {
     while (!queue->empty() && !planted(mutant::close_forgets_unsent)) {
       batch& next = *queue->pop_front();
-      fail(next, {fate::not_written, client_errc::closed, last_error_, limit::close_deadline,
+      fail(next, {fate::not_written, client_errc::closed, cause_of(next), limit::close_deadline,
                   next.attempts.attempts()});
     }
   }

@@ -311,10 +311,10 @@ TEST(PartitionCore, HeldRecordsEndAtTheirOwnDeadlines) {
 
   b.advance(7s);
 
-  EXPECT_EQ(b.told(2), "not_written delivery_timeout");
+  EXPECT_EQ(b.told(2), "not_written delivery_timeout (kafka:87)") << "why its key is halted";
   EXPECT_EQ(b.told(3), "");
   b.advance(3s);
-  EXPECT_EQ(b.told(3), "not_written delivery_timeout");
+  EXPECT_EQ(b.told(3), "not_written delivery_timeout (kafka:87)");
   auto& run = b.recover_key("k1", recovery::take);
   EXPECT_EQ(values_of(run.command.report), (texts{"0", "2", "3"}));
   b.end();
@@ -336,7 +336,7 @@ TEST(PartitionCore, EachEndsAtItsOwnDeadlineWhereBatchesOfSeveralKeysOverlap) {
 
   b.advance(9s);
 
-  EXPECT_EQ(b.told(1), "not_written delivery_timeout (record_too_large)");
+  EXPECT_EQ(b.told(1), "not_written delivery_timeout");
   EXPECT_EQ(b.told(2), "not_written delivery_timeout") << "it lies between the two";
   EXPECT_EQ(b.told(3), "");
   b.advance(1s);
@@ -445,7 +445,7 @@ TEST(PartitionCore, OverlappingFailedBatchesAreResubmittedAndReportedInTheOrderO
   ASSERT_EQ(numbers_in(*sent), (numbers{0, 2}));
   b.answer(sent, 87);
   b.advance(10s);
-  ASSERT_EQ(b.told(1), "not_written delivery_timeout (kafka:87)") << "held, and expired";
+  ASSERT_EQ(b.told(1), "not_written delivery_timeout (halt_requested)") << "held, and expired";
   auto& run = b.recover(recovery::resubmit);
 
   EXPECT_EQ(deliver_all(b), (numbers{0, 1, 2}));
@@ -696,7 +696,7 @@ TEST(PartitionCore, AHeldRecordThatExpiresBetweenOthersGoesBackBetweenThem) {
   b.produce_own(1s);
   b.produce_own();
   b.advance(1s);
-  EXPECT_EQ(b.told(1), "not_written delivery_timeout");
+  EXPECT_EQ(b.told(1), "not_written delivery_timeout (halt_requested)");
 
   b.recover(recovery::resubmit);
 

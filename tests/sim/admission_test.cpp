@@ -62,6 +62,40 @@ TEST(Admission, ARecordThatWaitedForRoomIsNotOvertakenByALaterCall) {
   }
 }
 
+// What is left of it had no room either, and the halted key was told as an empty one. The other
+// record's failure is no cause of that of the first.
+TEST(Admission, WhoWaitsInVainHaltsAKeyThatHasItsName) {
+  history_options options;
+  options.config = hurried_config();
+  options.config.on_failure = failure_policy::halt_key;
+  options.config.batch_size_bytes = 1000;
+  options.config.buffer_memory_bytes = 1500;
+  options.config.max_block = std::chrono::milliseconds(200);
+  history story(options);
+  story.produce(0, "warm");
+  ASSERT_TRUE(story.run_until_answered());
+  wait_for(story.world(), story.producer().pause(history::topic(), 0));
+  story.produce(0, "first", 1300);
+  const std::string large(1300, 'l');
+  record waits = to_first_partition(large);
+  waits.key = "customer";
+  std::error_code code;
+  story.producer().produce_batch({&waits, 1}).then([&](const std::vector<outcome>& answers) {
+    code = answers.front().failure()->code;
+  });
+  story.run_for(std::chrono::milliseconds(300));
+  EXPECT_EQ(code, make_error_code(client_errc::admission_timeout));
+  const auto status = wait_for(story.world(), story.producer().status()).partitions.at(0);
+  ASSERT_EQ(status.halted_keys, 1U);
+  EXPECT_EQ(status.some_halted_keys.at(0).key, "customer");
+
+  ASSERT_TRUE(story.run_until_answered());
+  const failed* failure = story.answer(1).failure();
+  ASSERT_NE(failure, nullptr);
+  EXPECT_EQ(failure->code, make_error_code(client_errc::delivery_timeout));
+  EXPECT_FALSE(failure->cause) << failure->cause.message();
+}
+
 // The first of two that wait gives up; the room is enough for the second, who is let in by that.
 TEST(Admission, AWaiterThatGivesUpLetsTheNextOneIn) {
   history_options options;
