@@ -1,7 +1,9 @@
-// What the null broker counts, in a file that it and the measuring programs map.
+// What the null broker counts, and what it is told while it runs, in a file that it and the
+// measuring programs map. (The programs in bench/peers read its first three numbers by position.)
 //
 // Invariants
 // 1. Counters only rise; the broker writes them, everybody else reads.
+// 2. silent_broker is written by the measuring program alone.
 //
 // Threads: any.
 #pragma once
@@ -23,6 +25,8 @@ struct broker_statistics {
   std::atomic<std::uint64_t> bytes{0};            ///< of produce requests
   std::atomic<std::uint64_t> out_of_sequence{0};  ///< batches refused for their sequence
   std::atomic<std::uint64_t> broken{0};           ///< frames and batches that do not parse
+  /// This one of the brokers reads what comes and neither answers nor appends it; -1: none.
+  std::atomic<std::int64_t> silent_broker{-1};
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

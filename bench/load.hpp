@@ -1,4 +1,5 @@
-// What the measuring programs share: the same records for every client, and what a run costs.
+// What the measuring programs share: the same records for every client, the pace at which they are
+// produced, and what a run costs.
 //
 // Invariants
 // 1. Every client gets the same keys and values in the same order.
@@ -11,6 +12,7 @@
 
 #include <dlfcn.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -19,6 +21,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace partita::bench {
@@ -87,15 +90,42 @@ inline void tell_cost(const moment& from, const moment& to, std::uint64_t record
   tell("allocations", static_cast<double>(to.allocations - from.allocations) / count);
 }
 
-inline void tell_percentiles(std::vector<double>& microseconds) {
+/// As PREFIXp50_us and PREFIXp99_us.
+inline void tell_percentiles(std::vector<double>& microseconds, const std::string& prefix = {}) {
   if (microseconds.empty()) return;
   std::sort(microseconds.begin(), microseconds.end());
   const auto at = [&](double share) {
     return microseconds[static_cast<std::size_t>(share *
                                                  static_cast<double>(microseconds.size() - 1))];
   };
-  tell("p50_us", at(0.5));
-  tell("p99_us", at(0.99));
+  tell((prefix + "p50_us").c_str(), at(0.5));
+  tell((prefix + "p99_us").c_str(), at(0.99));
+}
+
+/// Resident memory of this process.
+inline double resident_bytes() {
+  unsigned long pages = 0;
+  if (std::FILE* const file = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(file, "%*u %lu", &pages) != 1) pages = 0;
+    std::fclose(file);
+  }
+  return static_cast<double>(pages) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+}
+
+/// Calls produce(i) for 0 <= i < count at a steady rate: once a millisecond what is due by then.
+/// tick() comes after each such burst.
+template <class Produce, class Tick>
+void at_rate(std::uint64_t per_second, std::uint64_t count, Produce&& produce, Tick&& tick) {
+  const auto start = std::chrono::steady_clock::now();
+  auto next = start;
+  for (std::uint64_t made = 0; made < count; next += std::chrono::milliseconds(1)) {
+    std::this_thread::sleep_until(next);
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    const auto due =
+        static_cast<std::uint64_t>(elapsed.count() * static_cast<double>(per_second)) + 1;
+    for (; made < std::min(due, count); ++made) produce(made);
+    tick();
+  }
 }
 
 /// What the broker saw between two looks, in steady state.
@@ -111,6 +141,8 @@ class broker_watch {
     batches_ = seen_->batches;
     records_ = seen_->records;
   }
+  /// One of the brokers answers nothing from now on; -1: all do.
+  void silence(std::int64_t broker) noexcept { seen_->silent_broker = broker; }
   [[nodiscard]] std::uint64_t records() const noexcept { return seen_->records - records_; }
   [[nodiscard]] double seconds() const noexcept {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
@@ -131,7 +163,7 @@ class broker_watch {
   }
 
  private:
-  const broker_statistics* seen_;
+  broker_statistics* seen_;
   std::chrono::steady_clock::time_point start_;
   std::uint64_t requests_ = 0, batches_ = 0, records_ = 0;
 };

@@ -4,8 +4,9 @@
 //
 // Every topic exists. Base offsets rise per partition; an idempotent producer's sequences are
 // checked, so a client that numbers wrongly is refused here too. What does not parse is counted and
-// its connection closed. Prints "bootstrap HOST:PORT,..." once it listens, and ends with its
-// parent. With a delay each answer leaves that much after its request came; requests overlap in it.
+// its connection closed. One of the brokers can be silenced through the statistics file. Prints
+// "bootstrap HOST:PORT,..." once it listens, and ends with its parent. With a delay each answer
+// leaves that much after its request came; requests overlap in it.
 //
 // It shares no code with the library: a fault there must not cancel out here.
 #include "bench/broker_statistics.hpp"
@@ -196,6 +197,10 @@ bool null_broker::take_frames(connection& peer) {
       return false;
     }
     if (peer.in_end - peer.in_begin - 4 < size) break;
+    if (counters_->silent_broker.load(std::memory_order_relaxed) == peer.broker) {
+      peer.in_begin += size + 4;
+      continue;
+    }
     std::string delayed;
     std::string& out = options_.delay_ns > 0 ? delayed : peer.out;
     const std::size_t start = out.size();

@@ -1,6 +1,7 @@
-# Every bench/NAME.cpp is one program, build/.../bench/NAME, which may include private headers.
-# Those that need librdkafka (to compare with) or Google Benchmark are left out where it is missing.
-# bench/heap_counter.cpp alone is a library to preload.
+# Every bench/NAME.cpp, and every folder bench/NAME of several sources, is one program,
+# build/.../bench/NAME, which may include private headers. Those that need librdkafka (to compare
+# with) or Google Benchmark are left out where it is missing. bench/heap_counter.cpp alone is a
+# library to preload. What bench/peers holds is built by bench/run.sh.
 
 find_package(benchmark QUIET)
 find_path(PARTITA_RDKAFKA_INCLUDE_DIR NAMES librdkafka/rdkafka.h)
@@ -9,10 +10,25 @@ if(PARTITA_RDKAFKA_INCLUDE_DIR AND PARTITA_RDKAFKA_LIBRARY)
   partita_find_library(rdkafka librdkafka/rdkafka.h rdkafka)
 endif()
 
-file(GLOB bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cpp)
-foreach(source IN LISTS bench_sources)
-  get_filename_component(name ${source} NAME_WE)
-  file(STRINGS ${source} needs REGEX "^#include <(benchmark|librdkafka)/")
+add_custom_target(benchmarks COMMENT "All programs of bench/")
+file(GLOB bench_programs LIST_DIRECTORIES true CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*)
+foreach(program IN LISTS bench_programs)
+  get_filename_component(name ${program} NAME_WE)
+  if(IS_DIRECTORY ${program})
+    file(GLOB sources CONFIGURE_DEPENDS ${program}/*.hpp ${program}/*.cpp)
+  elseif(program MATCHES "\\.cpp$")
+    set(sources ${program})
+  else()
+    set(sources "")
+  endif()
+  if(NOT sources)
+    continue()
+  endif()
+  set(needs "")
+  foreach(source IN LISTS sources)
+    file(STRINGS ${source} found REGEX "^#include <(benchmark|librdkafka)/")
+    list(APPEND needs ${found})
+  endforeach()
   if(needs MATCHES "benchmark" AND NOT benchmark_FOUND)
     message(STATUS "bench/${name}: left out, Google Benchmark is missing")
     continue()
@@ -22,14 +38,16 @@ foreach(source IN LISTS bench_sources)
     continue()
   endif()
   if(name STREQUAL "heap_counter")
-    add_library(bench_${name} MODULE ${source})
+    add_library(bench_${name} MODULE ${sources})
     set_target_properties(bench_${name} PROPERTIES
       OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+    add_dependencies(benchmarks bench_${name})
     continue()
   endif()
-  add_executable(bench_${name} ${source})
+  add_executable(bench_${name} ${sources})
   set_target_properties(bench_${name} PROPERTIES
     OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
   target_include_directories(bench_${name} PRIVATE ${PROJECT_SOURCE_DIR})
   partita_link_what_is_included(bench_${name})
+  add_dependencies(benchmarks bench_${name})
 endforeach()

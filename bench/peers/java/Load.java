@@ -210,7 +210,7 @@ public final class Load {
   }
 
   private void closed() throws InterruptedException {
-    long warmUp = number("--warm-up", 200_000);
+    long warmUp = number("--warm-up", Math.min(200_000, 20_000 * number("--window", 256)));
     long count = number("--records", 100_000);
     loop(0, warmUp);
     begin();
