@@ -3,13 +3,11 @@
 // kernel.
 //
 //     raw_socket --bootstrap HOST:PORT [--records N] [--value-size N]
+#include "bench/connect_to.hpp"
 #include "bench/kafka_bytes.hpp"
 #include "bench/load.hpp"
 
-#include <arpa/inet.h>
 #include <endian.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -80,21 +78,6 @@ std::string request_of(const std::string& batch) {
   length.i32(static_cast<std::int32_t>(body.size()));
   length.raw(body);
   return frame;
-}
-
-int connect_to(std::string_view bootstrap) {
-  const std::size_t colon = bootstrap.find(':');
-  if (colon == std::string_view::npos) return -1;
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(std::atoi(bootstrap.data() + colon + 1)));
-  const std::string host(bootstrap.substr(0, colon));
-  if (::inet_pton(AF_INET, host.c_str(), &address.sin_addr) != 1) return -1;
-  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-  const int on = 1;
-  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  if (::connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return -1;
-  return socket;
 }
 
 bool read_answer(int socket, char* into, std::size_t room) {
