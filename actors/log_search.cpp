@@ -16,17 +16,22 @@ log_search::log_search(log_question question, const limits& with)
 }
 
 search_step log_search::begin() {
+  if (question_.anchor) return start_at(question_.anchor->at);
   if (question_.from.known()) return start_at(question_.from);
   // The first record at or after a batch's largest timestamp lies at or before that record of it.
   by_timestamp_ = true;
   std::int64_t oldest = std::numeric_limits<std::int64_t>::max();
   for (const log_target& each : question_.targets) oldest = std::min(oldest, each.max_timestamp_ms);
   phase_ = phase::first_offset;
-  return ask_offset{std::max<std::int64_t>(0, oldest - limits_.clock_slack_ms), false};
+  since_ms_ = std::max<std::int64_t>(0, oldest - limits_.clock_slack_ms);
+  return ask_offset{since_ms_, false};
 }
 
 search_step log_search::start_at(partita::offset first) {
   next_ = first.value;
+  anchor_due_ = question_.anchor.has_value();
+  placed_ = question_.from.known();
+  at_log_start_ = false;
   if (question_.fence || end_ >= 0) return read_on();
   phase_ = phase::log_end;
   return ask_offset{wire::latest_offset, true};
@@ -71,7 +76,8 @@ search_step log_search::offset_answered(broker_errc code, partita::offset answer
       end_ = answer.value;
       // Shorter than what was acknowledged: the tail was lost, and what came after it lies before
       // the question.
-      if (end_ < next_) return abandoned(search_end::undecidable, client_errc::log_changed);
+      if (end_ < std::max(next_, question_.from.value))
+        return abandoned(search_end::undecidable, client_errc::log_changed);
       return read_on();
     case phase::reading:
       break;
@@ -92,6 +98,8 @@ search_step log_search::records_answered(broker_errc code, partita::offset log_s
   out_of_range_ = false;
   read_ = true;
   if (log_start.value > next_) trimmed_ = true;
+  if (!std::exchange(placed_, true))
+    at_log_start_ = log_start.value > 0 && next_ <= log_start.value;
   bytes_ += records.size();
 
   const std::int64_t before = next_;
@@ -122,6 +130,7 @@ bool log_search::take(const wire::batch_header& header) {
   if (question_.epoch.known() && header.partition_leader_epoch == question_.epoch.value)
     saw_epoch_ = true;
   if (header.last_offset() < next_) return true;  // before the question
+  look_for_traces(header);
   if (question_.fence) {
     const log_fence& fence = *question_.fence;
     if (header.base_offset == fence.at.value && header.stamp() == fence.stamp)
@@ -134,6 +143,18 @@ bool log_search::take(const wire::batch_header& header) {
   return true;
 }
 
+/// Of what is not there any more.
+void log_search::look_for_traces(const wire::batch_header& header) {
+  if (header.base_offset > next_) trimmed_ = true;
+  // Where the log begins with what is as young as the targets, they may have lain before it.
+  if (std::exchange(at_log_start_, false) && header.max_timestamp >= since_ms_) trimmed_ = true;
+  if (!anchor_due_ || header.last_offset() < question_.anchor->at.value) return;
+  anchor_due_ = false;
+  if (header.base_offset <= question_.anchor->at.value)
+    changed_ = header.base_offset != question_.anchor->at.value ||
+               header.stamp() != question_.anchor->stamp;
+}
+
 void log_search::match(const wire::batch_header& header) {
   (header.log_append_time() ? saw_append_time_ : saw_own_time_) = true;
   if (header.control()) return;
@@ -142,7 +163,10 @@ void log_search::match(const wire::batch_header& header) {
     // Compaction takes records out of a batch, but leaves the range of its offsets.
     if (found_[i] || header.stamp() != target.stamp || header.last_offset_delta != target.count - 1)
       continue;
-    if (!header.log_append_time() && header.max_timestamp != target.max_timestamp_ms) continue;
+    // The cleaner sets the timestamp anew where it takes records out.
+    const bool whole = header.records_count == target.count;
+    if (whole && !header.log_append_time() && header.max_timestamp != target.max_timestamp_ms)
+      continue;
     found_[i] =
         found_batch{header.base_offset, header.log_append_time() ? header.max_timestamp : -1};
   }
@@ -162,7 +186,9 @@ search_step log_search::finish() {
       phase_ = phase::log_start;
       return ask_offset{wire::earliest_offset, false};
     }
-    if (fence_missing_) return abandoned(search_end::undecidable, client_errc::log_changed);
+    if (changed_ || fence_missing_)
+      return abandoned(search_end::undecidable, client_errc::log_changed);
+    if (at_log_start_) trimmed_ = true;  // there is nothing but what was taken away
     if (trimmed_) return abandoned(search_end::undecidable, client_errc::log_trimmed);
     // Whoever answered was not checked to be the leader.
     if (!question_.epoch.known())

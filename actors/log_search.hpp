@@ -8,13 +8,17 @@
 //
 // Invariants
 // 1. "Absent" is said only after every batch from the first possible offset up to the fence, or to
-//    the log's end, was seen, on a leader that was checked by its epoch.
-// 2. "Found" needs the same stamp, record count and, unless the log stamps its batches, timestamp.
+//    the log's end, was seen, on a leader that was checked by its epoch: in a log that still holds
+//    what was acknowledged before, and whose offsets have no gap (retention and compaction make
+//    them).
+// 2. "Found" needs the same stamp, record count and, unless the log stamps its batches or has taken
+//    records out of it, timestamp.
 // 3. Each answer either brings the search further or ends it; at most bytes_max are read.
 //
 // Threads: one. No time, no network: who drives it makes the requests.
 #pragma once
 
+#include "actors/log_anchor.hpp"
 #include "wire/batch_stamp.hpp"
 #include "wire/record_reader.hpp"
 
@@ -49,6 +53,9 @@ struct log_question {
   std::vector<log_target> targets;
   /// No target lies before it. Not known: found out by the targets' timestamps.
   partita::offset from;
+  /// The acknowledged batch that ends there. Where it is not found the log is another one: its
+  /// tail was lost, and others, or we ourselves, have filled it again.
+  std::optional<log_anchor> anchor;
   std::optional<log_fence> fence;
   leader_epoch epoch;  ///< of the leader that is asked
 };
@@ -121,6 +128,7 @@ class log_search {
   [[nodiscard]] search_step finish();
   [[nodiscard]] search_step refused(broker_errc code);
   [[nodiscard]] bool take(const wire::batch_header& header);
+  void look_for_traces(const wire::batch_header& header);
   void match(const wire::batch_header& header);
   [[nodiscard]] bool all_found() const noexcept;
   [[nodiscard]] bool at_end() const noexcept;
@@ -129,13 +137,18 @@ class log_search {
   limits limits_;
   phase phase_ = phase::first_offset;
   std::vector<std::optional<found_batch>> found_;
-  std::int64_t next_ = -1;  // the offset to be read next
-  std::int64_t end_ = -1;   // without a fence: where the log ended
+  std::int64_t next_ = -1;     // the offset to be read next
+  std::int64_t end_ = -1;      // without a fence: where the log ended
+  std::int64_t since_ms_ = 0;  // where no offset is known: no target is older
   std::size_t bytes_ = 0;
   bool read_ = false;
   bool by_timestamp_ = false;  // next_ began where the timestamps say
   bool out_of_range_ = false;  // the broker has no record at next_
   bool trimmed_ = false;       // records that had to be seen are gone
+  bool changed_ = false;       // something else lies where the anchor was
+  bool anchor_due_ = false;    // its place is still to come
+  bool placed_ = false;        // whether next_ began at the log's start is known
+  bool at_log_start_ = false;  // it did, there is more before it, and no batch was seen yet
   bool fence_seen_ = false;
   bool fence_missing_ = false;  // something else lies in its place
   bool saw_own_time_ = false;   // a batch whose records keep their timestamps

@@ -336,6 +336,7 @@ batch* partition_core::next_to_send(std::uint64_t connection, instant now, bool 
                 replaced ? zstd_replacement : settings_.codec,
                 replaced ? wire::levels_of(zstd_replacement).preset : settings_.codec_level);
     next->doubt.from = last_offset_.known() ? offset(last_offset_.value + 1) : offset();
+    next->doubt.anchor = anchor_;
     unfinished_.push_back(*next);
   }
   if (settings_.idempotent && !write_is_sound(*next, now)) return nullptr;

@@ -373,6 +373,7 @@ class partition_core {
 
   std::uint32_t epoch_bumps_ = 0;
   offset last_offset_;
+  std::optional<log_anchor> anchor_;  // the batch that ends there
   tally answered_;
   std::error_code last_error_;    // whatever it was
   std::error_code last_trouble_;  // of the broker or on the way there: a cause for others, too

@@ -141,8 +141,11 @@ void partition_core::note_delivery(const batch& sent) {
                   sent.log_append_time_ms);
   if (!sent.acknowledged_offset) return;
   const offset at = *sent.acknowledged_offset;
-  last_offset_ =
-      std::max(last_offset_, offset(at.value + static_cast<std::int64_t>(sent.count()) - 1));
+  const offset last(at.value + static_cast<std::int64_t>(sent.count()) - 1);
+  if (last > last_offset_) {
+    last_offset_ = last;
+    anchor_ = log_anchor{sent.tuple(), at};
+  }
   book_.fence_by(sent.tuple(), at);
 }
 

@@ -12,6 +12,7 @@ void partition_core::new_incarnation(instant now) {
   PARTITA_VISIT(core_event::new_incarnation, state());
   lose_footing();
   last_offset_ = {};
+  anchor_ = {};
   ledger_.new_incarnation();
   book_.topic_replaced();
   // The new log does not recognise what the old one may have: no attempt of it as it is.

@@ -49,6 +49,14 @@ bool blocks_retry(broker_errc code) noexcept {
   }
 }
 
+/// The oldest of the targets tells where to begin; where nothing was acknowledged is not known, and
+/// comes first.
+void begin_before(log_question& question, offset from, const std::optional<log_anchor>& anchor) {
+  if (question.from <= from) return;
+  question.from = from;
+  question.anchor = anchor;
+}
+
 }  // namespace
 
 // Batches in doubt
@@ -114,7 +122,7 @@ bool partition_core::look_for_batches(instant now) {
     wanted = wanted || waits_for_log(*at, now);
     question.targets.push_back(
         {at->tuple(), static_cast<std::int32_t>(at->count()), at->max_timestamp()});
-    question.from = std::min(question.from, at->doubt.from);
+    begin_before(question, at->doubt.from, at->doubt.anchor);
   }
   if (!wanted) return false;
   if (now >= look_.denied_until) {
@@ -274,6 +282,7 @@ void partition_core::keep_tickets(batch& told) {
   kept.first_ticket = told.first_ticket;
   kept.target = {told.tuple(), static_cast<std::int32_t>(told.count()), told.max_timestamp()};
   kept.from = told.doubt.from;
+  kept.anchor = told.doubt.anchor;
   kept.base_timestamp_ms = told.base_timestamp();
   kept.timestamp_deltas_ms.reserve(told.count());
   for (const completion_entry& each : told.entries())
@@ -363,12 +372,13 @@ void partition_core::look_for_tickets(instant now) {
   question.fence = chosen->fence;
   question.targets.push_back(chosen->target);
   question.from = chosen->from;
+  question.anchor = chosen->anchor;
   for (const unknown_batch& each : book_.batches()) {
     if (&each == chosen || each.verdict.state != ticket_state::open || each.live) continue;
     if (each.fence.has_value() != chosen->fence.has_value()) continue;
     if (each.fence && each.fence->stamp != chosen->fence->stamp) continue;
     question.targets.push_back(each.target);
-    question.from = std::min(question.from, each.from);
+    begin_before(question, each.from, each.anchor);
     if (question.targets.size() == targets_max) break;
   }
   ask_log(std::move(question), true);

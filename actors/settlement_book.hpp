@@ -51,7 +51,8 @@ struct settle_command {
 struct unknown_batch {
   std::uint64_t first_ticket = 0;
   log_target target;
-  partita::offset from;  ///< it does not lie before this; not known(): anywhere
+  partita::offset from;              ///< it does not lie before this; not known(): anywhere
+  std::optional<log_anchor> anchor;  ///< what ends there
   std::int64_t base_timestamp_ms = -1;
   std::vector<std::int32_t> timestamp_deltas_ms;  ///< one per ticket
   bool live = false;          ///< only some of its records were told; it is still being sent

@@ -141,6 +141,73 @@ TEST(LogSearch, FindsABatchByItsStamp) {
   EXPECT_EQ(end.found[0]->log_append_time_ms, -1);
 }
 
+log_question behind_an_anchor() {
+  log_question question = ask_for({target()}, 12);
+  question.anchor = log_anchor{{4242, 0, 5}, 10};
+  return question;
+}
+
+TEST(LogSearch, ALogThatHoldsWhatWasAcknowledgedBeforeIsBelieved) {
+  leader_log log{{stored(8, foreign, 2), stored(10, {4242, 0, 5}, 2), stored(12, foreign)}};
+  EXPECT_EQ(run(behind_an_anchor(), log).end, search_end::decided);
+}
+
+// Six were acknowledged, the tail was lost, and others have written as much since: what is looked
+// for may lie before the question.
+TEST(LogSearch, ALostTailThatWasFilledAgainProvesNothing) {
+  leader_log log{{stored(8, ours, 2), stored(10, foreign, 2), stored(12, foreign)}};
+  const log_findings end = run(behind_an_anchor(), log);
+  EXPECT_FALSE(end.found.at(0));
+  EXPECT_EQ(end.end, search_end::undecidable);
+  EXPECT_EQ(end.reason, client_errc::log_changed);
+}
+
+TEST(LogSearch, AFenceProvesNothingInALogThatWasFilledAgain) {
+  leader_log log{{stored(8, ours, 2), stored(10, foreign, 2), stored(12, fence)}};
+  log_question question = behind_an_anchor();
+  question.fence = log_fence{fence, 12};
+  EXPECT_EQ(run(question, log).reason, client_errc::log_changed);
+}
+
+TEST(LogSearch, AnAnchorThatWasTrimmedAwayLeavesItUndecided) {
+  leader_log log{{stored(12, foreign), stored(13, foreign)}, 12};
+  EXPECT_EQ(run(behind_an_anchor(), log).reason, client_errc::log_trimmed);
+}
+
+TEST(LogSearch, WhatIsFoundBehindAMissingAnchorIsThereAllTheSame) {
+  leader_log log{{stored(10, foreign, 2), stored(12, ours, 2)}};
+  ASSERT_TRUE(run(behind_an_anchor(), log).found.at(0));
+}
+
+// Nothing was acknowledged before it, so nobody knows where the log began then.
+TEST(LogSearch, ATrimmedLogMayHaveHeldTheFirstBatch) {
+  const log_question question = ask_for({target()}, -1);
+  leader_log young{{stored(5, foreign)}, 5};
+  EXPECT_EQ(run(question, young).reason, client_errc::log_trimmed);
+  leader_log empty{{}, 5};
+  EXPECT_EQ(run(question, empty).reason, client_errc::log_trimmed);
+  leader_log whole{{stored(0, foreign)}};
+  EXPECT_EQ(run(question, whole).end, search_end::decided) << "nothing was ever trimmed";
+  leader_log old{{stored(5, foreign, 1, first_time - 3'600'000), stored(6, foreign)}, 5};
+  EXPECT_EQ(run(question, old).end, search_end::decided) << "what is older is still there";
+  leader_log only_old{{stored(5, foreign, 1, first_time - 3'600'000)}, 5};
+  EXPECT_EQ(run(question, only_old).end, search_end::decided);
+}
+
+TEST(LogSearch, AGapInTheOffsetsWasCompactedAndProvesNothing) {
+  leader_log log{{stored(10, foreign), stored(11, foreign), stored(14, foreign)}};
+  EXPECT_EQ(run(ask_for({target()}, 11), log).reason, client_errc::log_trimmed);
+}
+
+TEST(LogSearch, ABatchThatTheCleanerHasThinnedOutIsFound) {
+  std::vector<std::byte> thin = stored(11, ours, 2);
+  put_big_endian(thin, 57, 1, 4);
+  put_big_endian(thin, 35, static_cast<std::uint64_t>(first_time - 5), 8);
+  seal_again(thin);
+  leader_log log{{thin}};
+  EXPECT_TRUE(run(ask_for({target()}, 11), log).found.at(0));
+}
+
 TEST(LogSearch, SEQ_20_FindsSeveralInOnePass) {
   leader_log log{{stored(10, ours, 2), stored(12, foreign), stored(13, younger)}};
   const log_findings end = run(ask_for({target(), target(younger, 1)}, 10), log);

@@ -162,6 +162,9 @@ TEST(Settling, SEQ_20_TwoInDoubtAfterARestart) {
   b.advance(1s);
   b.answer(b.send(), 45);  // the broker remembers the last batch only
   EXPECT_EQ(b.looked_for(), "0.1 0.3 from 11");
+  ASSERT_TRUE(b.look->anchor) << "by which the log is recognised";
+  EXPECT_EQ(b.look->anchor->at, offset(10));
+  EXPECT_EQ(b.look->anchor->stamp.base, sequence(0));
 
   b.log_holds({11, 13});
 
