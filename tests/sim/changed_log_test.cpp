@@ -1,0 +1,107 @@
+// A log that is not the one that was written to: what is not found in it may have been there.
+#include <partita/producer.hpp>
+#include <partita/testing/cluster.hpp>
+#include <partita/testing/simulated_producer.hpp>
+#include <partita/testing/virtual_time.hpp>
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace partita::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+class ChangedLog : public ::testing::Test {
+ protected:
+  static simulation_options world() {
+    simulation_options setup;
+    setup.cluster.brokers = 1;
+    setup.cluster.topics["t"].partitions = 1;
+    return setup;
+  }
+  std::unique_ptr<producer> make(std::uint64_t seed) {
+    producer_config config;
+    config.linger = 0ms;
+    config.on_failure = failure_policy::skip;
+    config.delivery_timeout = 3s;
+    config.request_timeout = 700ms;
+    config.bootstrap_servers = world_.bootstrap();
+    return make_producer(world_, config, {1, seed});
+  }
+  outcome produce(producer& by, const std::string& value) {
+    std::optional<outcome> told;
+    by.produce({.topic = "t", .value = value, .partition = 0},
+               [&told](const outcome& answer) { told = answer; });
+    EXPECT_TRUE(world_.time().run_until([&] { return told.has_value(); }, 10s));
+    return told.value_or(outcome(failed{}));
+  }
+  void fill(producer& by, int count) {
+    for (int i = 0; i < count; ++i) {
+      ASSERT_TRUE(produce(by, "v" + std::to_string(i)).is_delivered());
+    }
+  }
+  /// What became of a record that was told unknown, which lies in the log or lay there.
+  std::error_code undecided(producer& by, const outcome& told) {
+    const failed* failure = told.failure();
+    EXPECT_TRUE(failure != nullptr && failure->fate == fate::unknown);
+    if (failure == nullptr) return {};
+    const settlement verdict = wait_for(world_, by.settle(failure->ticket));
+    EXPECT_NE(verdict.undecided(), nullptr);
+    return verdict.undecided() != nullptr ? verdict.undecided()->reason : std::error_code();
+  }
+
+  simulation world_{world()};
+  std::unique_ptr<producer> ours_ = make(1);
+  std::unique_ptr<producer> others_ = make(2);
+};
+
+TEST_F(ChangedLog, ATailThatWasLostAndFilledByOthersProvesNothing) {
+  fill(*ours_, 6);
+  world_.cluster().roll_back("t", 0, 3);
+  const outcome told = produce(*ours_, "B");  // it lies at 3, where another one of ours was
+  fill(*others_, 5);
+  EXPECT_EQ(undecided(*ours_, told), make_error_code(client_errc::log_changed));
+}
+
+TEST_F(ChangedLog, ATailThatWasLostAndFilledByOurselvesProvesNothing) {
+  fill(*ours_, 6);
+  world_.cluster().roll_back("t", 0, 3);
+  const outcome told = produce(*ours_, "B");
+  for (int i = 0; i < 5; ++i) static_cast<void>(produce(*ours_, "C"));
+  EXPECT_EQ(undecided(*ours_, told), make_error_code(client_errc::log_changed));
+}
+
+TEST_F(ChangedLog, TheFirstRecordOfAProducerMayHaveBeenTrimmedAway) {
+  fill(*others_, 3);
+  fault mute;
+  mute.reply = reply::never;
+  mute.times = 1'000'000;
+  mute.value = "A";
+  world_.cluster().inject(mute);
+  const outcome told = produce(*ours_, "A");
+  fill(*others_, 2);
+  ASSERT_EQ(world_.cluster().delete_records("t", 0, 4), broker_errc::none);
+  EXPECT_EQ(undecided(*ours_, told), make_error_code(client_errc::log_trimmed));
+}
+
+TEST_F(ChangedLog, TheFirstRecordOfAProducerIsFoundInALogThatIsWhole) {
+  fill(*others_, 3);
+  fault mute;
+  mute.reply = reply::never;
+  mute.times = 1'000'000;
+  mute.value = "A";
+  world_.cluster().inject(mute);
+  const outcome told = produce(*ours_, "A");
+  fill(*others_, 2);
+  ASSERT_NE(told.failure(), nullptr);
+  const settlement verdict = wait_for(world_, ours_->settle(told.failure()->ticket));
+  ASSERT_TRUE(verdict.is_delivered());
+  EXPECT_EQ(verdict.delivery()->offset, offset(3));
+}
+
+}  // namespace
+}  // namespace partita::testing
