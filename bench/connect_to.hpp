@@ -8,6 +8,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
