@@ -8,31 +8,41 @@ NEWS = 0.90  # below this part of it the budget is out of date
 
 
 def read(path):
-    """Instructions, and calls by the called function's name."""
-    names, calls, total, callee = {}, {}, 0, None
+    """Instructions of the program's own code, and calls by the called function's name.
+
+    Those of libc and of the codecs depend on what the processor can do."""
+    names, calls, own, callee, objects = {}, {}, 0, None, {}
+    in_program = inclusive = False
     for line in open(path, encoding="utf-8", errors="replace"):
-        found = re.match(r"c?fn=\((\d+)\)(?: (.*))?", line)
-        if found:
+        if found := re.match(r"c?fn=\((\d+)\)(?: (.*))?", line):
             if found[2]:
                 names[found[1]] = found[2].strip()
             if line.startswith("cfn="):
                 callee = names[found[1]]
+        elif found := re.match(r"(c?)ob=\((\d+)\)(?: (.*))?", line):
+            if found[3]:
+                objects[found[2]] = found[3].strip()
+            if not found[1]:
+                in_program = objects[found[2]].endswith("/record_cost")
         elif line.startswith("calls="):
             calls[callee] = calls.get(callee, 0) + int(line[6:].split()[0])
-        elif line.startswith(("totals:", "summary:")):
-            total = int(line.split()[1])
-    return total, calls
+            inclusive = True  # the next line has what the call cost
+        elif re.match(r"[-+*0-9]", line):
+            if in_program and not inclusive:
+                own += int(line.split()[-1])
+            inclusive = False
+    return own, calls
 
 
 def costs(path, said):
-    total, calls = read(path)
+    own, calls = read(path)
 
     def called(pattern):
         return sum(count for name, count in calls.items() if re.search(pattern, name))
 
     requests = next(int(line.split()[1]) for line in open(said) if line.startswith("requests"))
     return {
-        "instructions": total,
+        "instructions": own,
         "allocations": called(r"^(malloc|calloc|realloc|aligned_alloc|posix_memalign)(@|$)"),
         "copies": called(r"^_*(memcpy|memmove)[a-z_0-9]*(@|$)"),
         "writes": called(r"simulated_stream::write"),
