@@ -94,8 +94,9 @@ bool batch::fits(const record_node& node, std::size_t bytes_max,
   if (entries_.empty()) return true;  // a record larger than a batch gets one of its own
   const std::int64_t delta = node.timestamp_ms - builder_.base_timestamp();
   if (delta != static_cast<std::int32_t>(delta)) return false;  // completion_entry keeps 32 bits
-  return entries_.size() < records_max &&
-         builder_.size_with(node.timestamp_ms, node.tail_size) <= bytes_max;
+  if (entries_.size() >= records_max) return false;
+  const std::size_t at_most = builder_.size() + wire::record_prefix_size_max + node.tail_size;
+  return at_most <= bytes_max || builder_.size_with(node.timestamp_ms, node.tail_size) <= bytes_max;
 }
 
 void batch::append(const record_node& node, std::uint64_t ordinal, instant deadline, instant came) {

@@ -1,12 +1,21 @@
 #include "api/partitioner_hash.hpp"
 
+#include <bit>
 #include <cstddef>
+#include <cstring>
 
 namespace partita {
 namespace {
 
 std::uint32_t byte_at(std::string_view bytes, std::size_t at) noexcept {
   return static_cast<unsigned char>(bytes[at]);
+}
+
+std::uint32_t little_endian_word(const char* at) noexcept {
+  std::uint32_t word = 0;
+  std::memcpy(&word, at, sizeof word);
+  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap32(word);
+  return word;
 }
 
 }  // namespace
@@ -18,8 +27,7 @@ std::uint32_t murmur2(std::string_view bytes) noexcept {
 
   std::size_t at = 0;
   for (; at + 4 <= bytes.size(); at += 4) {
-    std::uint32_t word = byte_at(bytes, at) | byte_at(bytes, at + 1) << 8 |
-                         byte_at(bytes, at + 2) << 16 | byte_at(bytes, at + 3) << 24;
+    std::uint32_t word = little_endian_word(bytes.data() + at);
     word *= multiplier;
     word ^= word >> 24;
     word *= multiplier;

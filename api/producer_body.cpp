@@ -215,20 +215,36 @@ std::int64_t producer_body::wall_ms_at(std::int64_t steady_ns) const noexcept {
 
 bool producer_body::letting_in() const noexcept { return line_->letting_in(); }
 
+namespace {
+
 /// A producer writes to few topics, so a few names per thread save the look-up under the mutex.
+struct seen_route {
+  std::uint64_t instance = 0;
+  actors::topic_route* route = nullptr;
+
+  /// The place for that name, which is not empty.
+  static seen_route& of(std::string_view topic) noexcept {
+    thread_local constinit std::array<seen_route, 8> cache{};
+    const std::size_t mix = topic.size() * 31 + static_cast<unsigned char>(topic.front()) * 7 +
+                            static_cast<unsigned char>(topic.back());
+    return cache[mix % cache.size()];
+  }
+};
+
+}  // namespace
+
+/// Null: this thread has to look it up, and the name may not be one.
+actors::topic_route* producer_body::route_seen(std::string_view topic) const noexcept {
+  if (topic.empty()) return nullptr;
+  const seen_route& seen = seen_route::of(topic);
+  return seen.instance == instance_ && seen.route->name() == topic ? seen.route : nullptr;
+}
+
 actors::topic_route& producer_body::route_of(std::string_view topic) {
-  struct cached {
-    std::uint64_t instance = 0;
-    actors::topic_route* route = nullptr;
-  };
-  thread_local std::array<cached, 8> cache;
-  const std::size_t mix = topic.size() * 31 + static_cast<unsigned char>(topic.front()) * 7 +
-                          static_cast<unsigned char>(topic.back());
-  cached& place = cache[mix % cache.size()];
-  if (place.instance == instance_ && place.route->name() == topic) return *place.route;
+  if (actors::topic_route* const seen = route_seen(topic)) return *seen;
   bool is_new = false;
   actors::topic_route& found = routes_->find(topic, is_new);
-  place = {instance_, &found};
+  seen_route::of(topic) = {instance_, &found};
   return found;
 }
 
@@ -271,9 +287,11 @@ std::optional<std::chrono::milliseconds> delivery_timeout_of(
 
 }  // namespace
 
-client_errc producer_body::judge(
-    const record& what, const record_size& size,
-    const std::optional<std::chrono::milliseconds>& delivery_timeout) const noexcept {
+client_errc producer_body::judge(const record& what, const record_size& size,
+                                 const std::optional<std::chrono::milliseconds>& delivery_timeout,
+                                 const actors::topic_route* route) const noexcept {
+  // What has a route has a name that was looked at.
+  if (route == nullptr && !is_topic_name(what.topic)) return client_errc::invalid_topic;
   return check_record(what, size, {config_.max_request_size_bytes, shared_.room.capacity()},
                       delivery_timeout);
 }
@@ -281,14 +299,14 @@ client_errc producer_body::judge(
 std::uint64_t producer_body::cost_if_sound(const record& what,
                                            const produce_options& options) const noexcept {
   const record_size size = size_of(what);
-  const client_errc wrong = judge(what, size, options.delivery_timeout);
+  const client_errc wrong = judge(what, size, options.delivery_timeout, route_seen(what.topic));
   return wrong == client_errc{} ? size.cost : 0;
 }
 
 void producer_body::admit_or_refuse(const record& what, actors::completion_slot slot, bool waited,
                                     const placement& at) noexcept {
   const record_size size = size_of(what);
-  const client_errc wrong = judge(what, size, delivery_timeout_of(slot));
+  const client_errc wrong = judge(what, size, delivery_timeout_of(slot), route_seen(what.topic));
   if (wrong == client_errc{})
     return admit(what, static_cast<std::uint32_t>(size.tail), slot, waited, at);
   refuse(what, slot, wrong);
@@ -297,12 +315,13 @@ void producer_body::admit_or_refuse(const record& what, actors::completion_slot 
 admission producer_body::try_submit(const record& what, actors::completion_slot slot) {
   if (shut()) return admission::closed;
   const record_size size = size_of(what);
-  const client_errc wrong = judge(what, size, delivery_timeout_of(slot));
+  placement at;
+  at.route = route_seen(what.topic);
+  const client_errc wrong = judge(what, size, delivery_timeout_of(slot), at.route);
   if (wrong != client_errc{}) {
     refuse(what, slot, wrong);
     return admission::accepted;
   }
-  placement at;
   if (shares_ != nullptr) {
     const client_errc lost = place(what, size.tail, at);
     if (lost != client_errc{}) {
@@ -346,7 +365,7 @@ void producer_body::admit(const record& what, std::uint32_t tail_size, actors::c
   node->timestamp_ms =
       what.timestamp ? what.timestamp->time_since_epoch().count() : wall_ms_at(node->admitted_ns);
   node->partition = what.partition.value_or(partition_id()).value;
-  deliver(*node, what, route_of(what.topic), at);
+  deliver(*node, what, at.route != nullptr ? *at.route : route_of(what.topic), at);
 }
 
 client_errc producer_body::choose(const record& what, std::size_t tail_size,

@@ -121,6 +121,7 @@ class producer_body {
  private:
   [[nodiscard]] std::error_code why_shut() const noexcept;
   [[nodiscard]] std::string detail_of(const record& what, client_errc code) const;
+  [[nodiscard]] actors::topic_route* route_seen(std::string_view topic) const noexcept;
   actors::topic_route& route_of(std::string_view topic);
   /// Chooses the partition of a record; the code says why it has none.
   [[nodiscard]] static client_errc choose(const record& what, std::size_t tail_size,
@@ -135,10 +136,10 @@ class producer_body {
   /// Places the records of a call; what it has to wait for first, if somebody waits before it.
   [[nodiscard]] std::vector<const actors::partition_actor*> lines_before(
       std::span<const record> records, std::vector<placement>& places);
-  /// What is wrong with it, before there is a question of room.
-  [[nodiscard]] client_errc judge(
-      const record& what, const record_size& size,
-      const std::optional<std::chrono::milliseconds>& delivery_timeout) const noexcept;
+  /// What is wrong with it, before there is a question of room. `route`: its topic's, if known.
+  [[nodiscard]] client_errc judge(const record& what, const record_size& size,
+                                  const std::optional<std::chrono::milliseconds>& delivery_timeout,
+                                  const actors::topic_route* route) const noexcept;
   void refuse(const record& what, actors::completion_slot slot, client_errc code);
   actors::record_node* refused_node(const record& what, bool needs_key) noexcept;
   void deliver(actors::record_node& node, const record& what, actors::topic_route& route,

@@ -142,9 +142,10 @@ void producer_body::submit_waiting(const record& what, actors::completion_slot s
   const auto [tail_size, cost] = size_of(what);
   const auto own_timeout =
       slot.tracked != nullptr ? slot.tracked->delivery_timeout() : std::nullopt;
-  const client_errc wrong = judge(what, {tail_size, cost}, own_timeout);
-  if (wrong != client_errc{}) return refuse(what, slot, wrong);
   placement at;
+  at.route = route_seen(what.topic);
+  const client_errc wrong = judge(what, {tail_size, cost}, own_timeout, at.route);
+  if (wrong != client_errc{}) return refuse(what, slot, wrong);
   bool is_open = true;
   do {
     if (shares_ != nullptr) {

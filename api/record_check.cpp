@@ -35,7 +35,10 @@ bool valid_utf8(std::string_view text) noexcept {
 }  // namespace
 
 client_errc check_contents(const record& what) noexcept {
-  if (!is_topic_name(what.topic)) return client_errc::invalid_topic;
+  return is_topic_name(what.topic) ? check_parts(what) : client_errc::invalid_topic;
+}
+
+client_errc check_parts(const record& what) noexcept {
   if (what.partition && what.partition->value < 0) return client_errc::invalid_partition;
   if (what.timestamp && what.timestamp->time_since_epoch().count() < 0)
     return client_errc::invalid_timestamp;
@@ -47,7 +50,7 @@ client_errc check_contents(const record& what) noexcept {
 client_errc check_record(
     const record& what, const record_size& size, const record_limits& limits,
     const std::optional<std::chrono::milliseconds>& delivery_timeout) noexcept {
-  const client_errc wrong = check_contents(what);
+  const client_errc wrong = check_parts(what);
   if (wrong != client_errc{}) return wrong;
   if (wire::batch_builder::size_alone(size.tail) > limits.request_bytes_max ||
       size.cost > limits.memory_bytes)

@@ -36,7 +36,9 @@ struct record_limits {
 
 /// Its topic's name, partition, timestamp and headers. client_errc{}: nothing is wrong.
 [[nodiscard]] client_errc check_contents(const record& what) noexcept;
-/// That, its size, and a delivery timeout of its own that is over.
+/// The same without the name.
+[[nodiscard]] client_errc check_parts(const record& what) noexcept;
+/// The latter, its size, and a delivery timeout of its own that is over.
 [[nodiscard]] client_errc check_record(
     const record& what, const record_size& size, const record_limits& limits,
     const std::optional<std::chrono::milliseconds>& delivery_timeout) noexcept;

@@ -78,8 +78,12 @@ std::optional<partition_id> record_router::of_key(const record& what,
 
 record_router::choice record_router::choose(const record& what, std::size_t size,
                                             const actors::partition_table& table) noexcept {
+  const auto count = static_cast<std::int32_t>(table.partitions.size());
+  if (what.key && !what.partition)
+    if (const auto keyed = of_key(what, count))
+      return {*keyed, {}};  // most records, without a view
   partition_view view;
-  view.count = static_cast<std::int32_t>(table.partitions.size());
+  view.count = count;
   if (looks_at_queues(what)) {
     if (seen.router != instance_ || seen.table != &table || seen.uses_left-- <= 0)
       seen.look(instance_, table, avoided_.stuck_for.count() > 0 ? clock_.now() : actors::instant(),

@@ -3,6 +3,7 @@
 #include "actors/refused_record.hpp"
 #include "api/callback_scope.hpp"
 #include "api/record_check.hpp"
+#include "api/topic_name.hpp"
 
 #include <partita/partitioner.hpp>
 
@@ -57,6 +58,7 @@ outcome mock_state::failure(const owned_record& record, fate what, std::error_co
 }
 
 client_errc mock_state::check(const record& what, const produce_options& asked) const noexcept {
+  if (!is_topic_name(what.topic)) return client_errc::invalid_topic;
   const detail::record_limits limits{options.max_request_size_bytes,
                                      std::numeric_limits<std::uint64_t>::max()};
   return detail::check_record(what, detail::size_of(what), limits, asked.delivery_timeout);
