@@ -1,5 +1,6 @@
 #include "wire/tcp_stream.hpp"
 
+#include "wire/handler_memory.hpp"
 #include "wire/tcp_connector.hpp"
 
 #include <partita/contract.hpp>
@@ -12,9 +13,11 @@
 #include <boost/asio/post.hpp>
 
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,18 +29,29 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-constexpr std::size_t pieces_per_write = 64;  // what Asio passes to one system call
-
-// A sequence of buffers without an allocation.
+// What goes to one system call. Asio would copy the list into one of its own, and clear both.
 struct buffer_run {
-  using value_type = asio::const_buffer;
-  using const_iterator = const asio::const_buffer*;
-  std::array<asio::const_buffer, pieces_per_write> buffers;
+  std::array<iovec, 64> buffers;  // the first `count`
   std::size_t count = 0;
   std::size_t bytes = 0;
 
-  const_iterator begin() const { return buffers.data(); }
-  const_iterator end() const { return buffers.data() + count; }
+  buffer_run() noexcept {}  // NOLINT: the list stays as it is
+
+  [[nodiscard]] bool full() const noexcept { return count == buffers.size(); }
+  void add(std::span<const std::byte> piece) noexcept {
+    buffers[count++] = {const_cast<std::byte*>(piece.data()), piece.size()};  // it is only read
+    bytes += piece.size();
+  }
+  /// As much of it as the socket takes at once; 0 with an error.
+  [[nodiscard]] std::size_t send_to(int socket, error_code& code) noexcept {
+    msghdr message{};
+    message.msg_iov = buffers.data();
+    message.msg_iovlen = count;
+    const ssize_t sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
+    if (sent >= 0) return static_cast<std::size_t>(sent);
+    code = error_code(errno, boost::system::system_category());
+    return 0;
+  }
 };
 
 bool is_temporary(const error_code& code) {
@@ -85,7 +99,21 @@ class tcp_connection : public std::enable_shared_from_this<tcp_connection> {
   };
 
   void become_open();
+  struct read_handler {
+    using allocator_type = handler_allocator<std::byte>;
+
+    [[nodiscard]] allocator_type get_allocator() const noexcept {
+      return allocator_type(self->read_memory_);
+    }
+    void operator()(const error_code& code, std::size_t bytes) const {
+      self->was_read(code, bytes);
+    }
+
+    std::shared_ptr<tcp_connection> self;
+  };
+
   void read();
+  void was_read(const error_code& code, std::size_t bytes);
   void read_later();
   void on_read(const error_code& code, std::size_t bytes);
   void on_read_ended(const error_code& code);
@@ -104,6 +132,7 @@ class tcp_connection : public std::enable_shared_from_this<tcp_connection> {
   tcp::socket socket_;
   std::string peer_;
 
+  handler_memory read_memory_;
   std::unique_ptr<std::byte[]> read_buffer_;
   bool reading_ = true;  // what the owner wants
   bool read_outstanding_ = false;
@@ -185,14 +214,16 @@ void tcp_connection::read() {
   if (read_outstanding_ || peer_finished_ || showing_ || !reading_) return;
   read_outstanding_ = true;
   socket_.async_read_some(asio::buffer(read_buffer_.get(), options_.read_bytes_max),
-                          [self = shared_from_this()](const error_code& code, std::size_t bytes) {
-                            self->read_outstanding_ = false;
-                            if (self->phase_ == phase::ended) return;
-                            self->held_bytes_ = bytes;
-                            self->held_error_ = code;
-                            if (self->reading_) return self->show_held();
-                            if (self->phase_ == phase::broken) self->end(self->write_failure_);
-                          });
+                          read_handler{shared_from_this()});
+}
+
+void tcp_connection::was_read(const error_code& code, std::size_t bytes) {
+  read_outstanding_ = false;
+  if (phase_ == phase::ended) return;
+  held_bytes_ = bytes;
+  held_error_ = code;
+  if (reading_) return show_held();
+  if (phase_ == phase::broken) end(write_failure_);
 }
 
 void tcp_connection::show_held() {
@@ -242,14 +273,13 @@ std::size_t tcp_connection::write(std::span<const std::span<const std::byte>> pi
   std::size_t written = 0;
   while (phase_ == phase::open && !pieces.empty()) {
     buffer_run run;
-    while (!pieces.empty() && run.count < pieces_per_write) {
-      run.buffers[run.count++] = asio::const_buffer(pieces.front().data(), pieces.front().size());
-      run.bytes += pieces.front().size();
+    while (!pieces.empty() && !run.full()) {
+      run.add(pieces.front());
       pieces = pieces.subspan(1);
     }
     if (run.bytes == 0) continue;
     error_code code;
-    const std::size_t bytes = socket_.write_some(run, code);
+    const std::size_t bytes = run.send_to(socket_.native_handle(), code);
     written += bytes;
     if (code && !is_temporary(code)) break_off(code);
     if (bytes < run.bytes) break;
