@@ -1,31 +1,6 @@
 #include "actors/producer_stamp.hpp"
 
-#include <partita/contract.hpp>
-
 namespace partita::actors {
-namespace {
-
-// Sequences live in [0, 2^31 - 1]; with this mask unsigned arithmetic wraps where Kafka's does.
-constexpr std::uint32_t sequence_mask = 0x7fffffffU;
-
-constexpr std::uint32_t bits(std::int32_t value) { return static_cast<std::uint32_t>(value); }
-
-constexpr std::int32_t wrapped(std::uint32_t value) {
-  return static_cast<std::int32_t>(value & sequence_mask);
-}
-
-}  // namespace
-
-sequence sequence_after(sequence from, std::int32_t count) {
-  PARTITA_EXPECTS(from.value >= 0, from.value);
-  PARTITA_EXPECTS(count >= 0, count);
-  return wrapped(bits(from.value) + bits(count));
-}
-
-std::int32_t sequence_distance(sequence from, sequence to) {
-  PARTITA_EXPECTS(from.value >= 0 && to.value >= 0, from.value, to.value);
-  return wrapped(bits(to.value) - bits(from.value));
-}
 
 sequence last_sequence(const batch_stamp& stamp, std::int32_t count) {
   PARTITA_EXPECTS(count > 0, count);

@@ -14,6 +14,7 @@
 
 #include "wire/batch_stamp.hpp"
 
+#include <partita/contract.hpp>
 #include <partita/ids.hpp>
 
 #include <cstdint>
@@ -22,11 +23,23 @@ namespace partita::actors {
 
 using wire::batch_stamp;
 
+/// Sequences live in [0, 2^31 - 1]: with this mask unsigned arithmetic wraps where Kafka's does.
+inline constexpr std::uint32_t sequence_mask = 0x7fffffffU;
+
 /// `from` + `count` modulo 2^31. `count` >= 0.
-[[nodiscard]] sequence sequence_after(sequence from, std::int32_t count);
+[[nodiscard]] inline sequence sequence_after(sequence from, std::int32_t count) {
+  PARTITA_EXPECTS(from.value >= 0, from.value);
+  PARTITA_EXPECTS(count >= 0, count);
+  const auto sum = static_cast<std::uint32_t>(from.value) + static_cast<std::uint32_t>(count);
+  return static_cast<std::int32_t>(sum & sequence_mask);
+}
 
 /// How many records lie between `from` (included) and `to` (excluded), modulo 2^31.
-[[nodiscard]] std::int32_t sequence_distance(sequence from, sequence to);
+[[nodiscard]] inline std::int32_t sequence_distance(sequence from, sequence to) {
+  PARTITA_EXPECTS(from.value >= 0 && to.value >= 0, from.value, to.value);
+  const auto apart = static_cast<std::uint32_t>(to.value) - static_cast<std::uint32_t>(from.value);
+  return static_cast<std::int32_t>(apart & sequence_mask);
+}
 
 /// The sequence of the last of `count` records; smaller than the base where the batch straddles the
 /// wrap. None when not idempotent. `count` > 0.

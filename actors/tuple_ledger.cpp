@@ -18,8 +18,8 @@ bool overlap(sequence one, std::int32_t one_count, sequence other, std::int32_t 
 std::size_t tuple_ledger::find(const batch_tuple& tuple) const noexcept {
   for (std::size_t at = 0; at < size_; ++at) {
     const entry& each = entries_[at];
-    if (each.id == tuple.stamp.id && each.epoch == tuple.stamp.epoch &&
-        each.base == tuple.stamp.base && each.count == tuple.count && each.crc32c == tuple.crc32c)
+    if (each.crc32c == tuple.crc32c && each.base == tuple.stamp.base && each.count == tuple.count &&
+        each.id == tuple.stamp.id && each.epoch == tuple.stamp.epoch)
       return at;
   }
   return absent;
@@ -39,10 +39,22 @@ bool tuple_ledger::continues(const batch_tuple& tuple) const {
   });
 }
 
+// What the numbering brings next. The newest entry of an epoch is its highest, so nothing of that
+// epoch lies behind it, unless the numbers have gone all the way round.
+bool tuple_ledger::is_next(const batch_tuple& tuple) const noexcept {
+  if (size_ == 0) return false;
+  const entry& newest = entries_[size_ - 1U];
+  return newest.id == tuple.stamp.id && newest.epoch == tuple.stamp.epoch &&
+         tuple.stamp.base == sequence_after(newest.base, newest.count) &&
+         remembered_records_ + tuple.count < std::numeric_limits<std::int32_t>::max();
+}
+
 ledger_answer tuple_ledger::check_before_write(const batch_tuple& tuple) const {
   PARTITA_EXPECTS(tuple.stamp.idempotent());
   PARTITA_EXPECTS(tuple.count > 0, tuple.count);
   if (planted(mutant::ledger_off)) return ledger_answer::ok;
+  if (is_next(tuple))
+    return outstanding() < outstanding_max ? ledger_answer::ok : ledger_answer::full;
   if (const std::size_t at = find(tuple); at != absent) {
     // A batch that was acknowledged has no reason to go out again.
     return entries_[at].state == standing::settled ? ledger_answer::contradiction
@@ -63,13 +75,14 @@ void tuple_ledger::record_sent(const batch_tuple& tuple) {
   const ledger_answer allowed = check_before_write(tuple);
   PARTITA_EXPECTS(allowed == ledger_answer::ok, allowed, tuple.stamp.id.value,
                   tuple.stamp.epoch.value, tuple.stamp.base.value);
-  if (const std::size_t at = find(tuple); at != absent) {
+  if (const std::size_t at = is_next(tuple) ? absent : find(tuple); at != absent) {
     // Its success, when it comes, will speak of the log that is there now.
     entries_[at].incarnation = incarnation_;
     return;
   }
   if (size_ == capacity) make_room();
   PARTITA_ASSERT(size_ < capacity, size_);
+  remembered_records_ += tuple.count;
   entries_[size_++] = {.id = tuple.stamp.id,
                        .base = tuple.stamp.base,
                        .count = tuple.count,
@@ -128,6 +141,7 @@ std::size_t tuple_ledger::outstanding() const noexcept {
 }
 
 void tuple_ledger::erase(std::size_t at) noexcept {
+  remembered_records_ -= entries_[at].count;
   std::copy(entries_.begin() + static_cast<std::ptrdiff_t>(at) + 1, entries_.begin() + size_,
             entries_.begin() + static_cast<std::ptrdiff_t>(at));
   --size_;

@@ -87,12 +87,14 @@ class tuple_ledger {
   static constexpr std::size_t absent = capacity;
 
   [[nodiscard]] std::size_t find(const batch_tuple& tuple) const noexcept;
+  [[nodiscard]] bool is_next(const batch_tuple& tuple) const noexcept;
   [[nodiscard]] bool continues(const batch_tuple& tuple) const;
   [[nodiscard]] bool ordered(std::size_t at, partita::offset base_offset) const noexcept;
   void erase(std::size_t at) noexcept;
   void make_room();
 
   std::array<entry, capacity> entries_{};
+  std::int64_t remembered_records_ = 0;
   std::uint8_t size_ = 0;
   std::uint8_t incarnation_ = 0;
   /// First offset behind the acknowledged batches that were forgotten, in this incarnation.

@@ -54,6 +54,19 @@ TEST(TupleLedger, RefusesReuseOfATupleThatWasAcknowledged) {
   EXPECT_EQ(ledger.check_before_write(tuple(0, 0, 1, 0xaaaa)), answer::contradiction);
 }
 
+// What comes next in the numbering is allowed without a look at the others, unless it has come back
+// to their numbers.
+TEST(TupleLedger, RefusesWhatComesNextWhenTheNumbersHaveGoneAllTheWayRound) {
+  constexpr std::int32_t half = std::int32_t{1} << 30;
+  tuple_ledger ledger;
+  send(ledger, tuple(0, 0, half, 0xaaaa));
+  send(ledger, tuple(0, half, half - 1, 0xbbbb));
+  EXPECT_EQ(ledger.check_before_write(tuple(0, 2 * half - 1, 1, 0xcccc)), answer::ok);
+  EXPECT_EQ(ledger.check_before_write(tuple(0, 2 * half - 1, 2, 0xcccc)), answer::contradiction);
+  ledger.release_unwritten(tuple(0, half, half - 1, 0xbbbb));
+  EXPECT_EQ(ledger.check_before_write(tuple(0, half, half, 0xdddd)), answer::ok);
+}
+
 TEST(TupleLedger, RefusesRegroupedBatches) {
   tuple_ledger ledger;
   send(ledger, tuple(0, 0, 10));
