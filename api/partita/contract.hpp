@@ -32,12 +32,13 @@ using contract_handler = void (*)(const contract_breach&);
 contract_handler set_contract_handler(contract_handler handler) noexcept;
 
 namespace detail {
-[[noreturn]] void contract_broken(const contract_breach& breach);
+// Cold: what is never run does not lie between what is.
+[[noreturn, gnu::cold]] void contract_broken(const contract_breach& breach);
 
 template <class... Values>
-[[noreturn]] void contract_broken_with(const char* kind, const char* condition,
-                                       const char* sentence, const char* names, const char* file,
-                                       int line, Values... values) {
+[[noreturn, gnu::cold, gnu::noinline]] void contract_broken_with(
+    const char* kind, const char* condition, const char* sentence, const char* names,
+    const char* file, int line, Values... values) {
   contract_broken(
       {kind, condition, names, {static_cast<long long>(values)...}, file, line, sentence});
 }
