@@ -105,6 +105,11 @@ operation<std::vector<outcome>> producer::produce_batch(std::span<const record> 
   return body_->submit_batch(records, options);
 }
 
+void producer::submit_batch(std::span<const record> records, const produce_options& options,
+                            detail::indexed_callback* owned) {
+  body_->submit_batch(records, options, std::unique_ptr<detail::indexed_callback>(owned));
+}
+
 operation<tally> producer::flush() {
   return body_->is_in_child() ? done_at_once(tally{}) : body_->flush_all();
 }

@@ -16,26 +16,21 @@
 #include <utility>
 
 namespace partita::detail {
-namespace {
 
 /// Owns copies while it waits for room: the caller's views are his again when the call returns.
-class record_set final : public admission_waiter,
-                         public share_waiter,
-                         public actors::completion_target {
+class record_set : public admission_waiter, public share_waiter, public actors::completion_target {
  public:
-  record_set(producer_body& body, admission_line& line, std::span<const record> records,
-             std::uint64_t cost, const produce_options& options,
-             operation_state<std::vector<outcome>>& state)
-      : body_(body),
-        line_(line),
-        cost_(cost),
-        options_(options),
-        left_(records.size()),
-        answers_(records.size()),
-        state_(&state) {
-    state_->retain();
+  record_set(std::size_t count, const produce_options& options) : options_(options), left_(count) {}
+  record_set(const record_set&) = delete;
+  record_set& operator=(const record_set&) = delete;
+  ~record_set() override = default;
+
+  /// Before anything else.
+  void go_to(producer_body& body, admission_line& line, std::uint64_t cost) noexcept {
+    body_ = &body;
+    line_ = &line;
+    cost_ = cost;
   }
-  ~record_set() override { state_->release(); }
 
   void keep(std::span<const record> records) {
     copies_.reserve(records.size());
@@ -49,8 +44,8 @@ class record_set final : public admission_waiter,
   void admit_all(std::span<const record> records, bool waited = false) noexcept {
     const std::vector<placement> places = taken_places();
     for (std::size_t i = 0; i < records.size(); ++i)
-      body_.admit_or_refuse(records[i], producer_body::track(options_, {this, i}), waited,
-                            place_of(places, i));
+      body_->admit_or_refuse(records[i], producer_body::track(options_, {this, i}), waited,
+                             place_of(places, i));
     for (const placement& each : places) producer_body::arrived(each);
   }
   void refuse_all(std::span<const record> records, client_errc code, std::error_code cause = {},
@@ -58,14 +53,14 @@ class record_set final : public admission_waiter,
     const std::vector<placement> places = taken_places();
     for (std::size_t i = 0; i < records.size(); ++i) {
       if (code == client_errc::admission_timeout)
-        body_.refuse_in_turn(records[i], {this, i}, code, place_of(places, i));
+        body_->refuse_in_turn(records[i], {this, i}, code, place_of(places, i));
       else
-        body_.answer_at_once(records[i], {this, i}, code, cause, detail);
+        body_->answer_at_once(records[i], {this, i}, code, cause, detail);
     }
     for (const placement& each : places) producer_body::arrived(each);
   }
   void wait() {
-    if (line_.take_or_wait(cost_, *this, options_.admission_timeout)) admitted();
+    if (line_->take_or_wait(cost_, *this, options_.admission_timeout)) admitted();
   }
   void share_free(const actors::partition_actor&) noexcept override { wait(); }
   void share_refused(client_errc code) noexcept override { refused(code); }
@@ -79,24 +74,24 @@ class record_set final : public admission_waiter,
     const std::vector<kept_record> copies = std::move(copies_);
     if (code != client_errc::closed) return refuse_all(views_of(copies), code);
     const std::vector<placement> places = taken_places();
-    const timestamp now = body_.wall_now();
-    producer_body& body = body_;
+    const timestamp now = body_->wall_now();
+    producer_body& body = *body_;
     for (std::size_t i = 0; i < copies.size(); ++i)
       body.refuse_closed(copies[i].view(), {this, i}, copies[i].owned(now));
     for (const placement& each : places) producer_body::arrived(each);
   }
 
-  // Parts of it are answered on several lanes; each writes its own places.
-  void complete(const actors::completion_run& run) noexcept override {
-    for (std::size_t i = 0; i < run.size(); ++i) answers_[run.data(i)].emplace(run.at(i));
+  void complete(const actors::completion_run& run) noexcept final {
+    for (std::size_t i = 0; i < run.size(); ++i) answered(run, i);
     if (left_.fetch_sub(run.size(), std::memory_order_acq_rel) != run.size()) return;
-    std::vector<outcome> all;
-    all.reserve(answers_.size());
-    for (std::optional<outcome>& each : answers_) all.push_back(std::move(*each));
-    state_->result.emplace(std::move(all));
-    state_->open();
+    all_answered();
     delete this;
   }
+
+ protected:
+  /// One answer. Parts of the call are answered on several lanes, at the same time perhaps.
+  virtual void answered(const actors::completion_run& run, std::size_t at) noexcept = 0;
+  virtual void all_answered() noexcept {}
 
  private:
   /// The last answer deletes this object.
@@ -112,15 +107,59 @@ class record_set final : public admission_waiter,
     return views;
   }
 
-  producer_body& body_;
-  admission_line& line_;
-  const std::uint64_t cost_;
+  producer_body* body_ = nullptr;
+  admission_line* line_ = nullptr;
+  std::uint64_t cost_ = 0;
   const produce_options options_;  // each record is tracked from its admission on
   std::atomic<std::size_t> left_;
-  std::vector<std::optional<outcome>> answers_;
-  operation_state<std::vector<outcome>>* state_;
   std::vector<kept_record> copies_;
   std::vector<placement> places_;
+};
+
+namespace {
+
+/// Tells all answers when the last one is known.
+class collected_set final : public record_set {
+ public:
+  collected_set(std::size_t count, const produce_options& options,
+                operation_state<std::vector<outcome>>& state)
+      : record_set(count, options), answers_(count), state_(&state) {
+    state_->retain();
+  }
+  ~collected_set() override { state_->release(); }
+
+ private:
+  // Each writes its own place.
+  void answered(const actors::completion_run& run, std::size_t at) noexcept override {
+    answers_[run.data(at)].emplace(run.at(at));
+  }
+  void all_answered() noexcept override {
+    std::vector<outcome> all;
+    all.reserve(answers_.size());
+    for (std::optional<outcome>& each : answers_) all.push_back(std::move(*each));
+    state_->result.emplace(std::move(all));
+    state_->open();
+  }
+
+  std::vector<std::optional<outcome>> answers_;
+  operation_state<std::vector<outcome>>* state_;
+};
+
+/// Tells each answer when it is known: whoever waited for the others could end, by recover(), the
+/// halt of a failure that he has not seen.
+class told_set final : public record_set {
+ public:
+  told_set(std::size_t count, const produce_options& options,
+           std::unique_ptr<indexed_callback> callback)
+      : record_set(count, options), callback_(std::move(callback)) {}
+
+ private:
+  void answered(const actors::completion_run& run, std::size_t at) noexcept override {
+    const auto tell = [&](const outcome& answer) { callback_->call(run.data(at), answer); };
+    run.call(tell, at);
+  }
+
+  const std::unique_ptr<indexed_callback> callback_;
 };
 
 }  // namespace
@@ -159,34 +198,37 @@ operation<std::vector<outcome>> producer_body::submit_batch(std::span<const reco
     state->open();
     return result;
   }
+  submit_set(records, options, *new collected_set(records.size(), options, *state));
+  return result;
+}
+
+void producer_body::submit_batch(std::span<const record> records, const produce_options& options,
+                                 std::unique_ptr<indexed_callback> told) {
+  if (records.empty()) return;
+  submit_set(records, options, *new told_set(records.size(), options, std::move(told)));
+}
+
+void producer_body::submit_set(std::span<const record> records, const produce_options& options,
+                               record_set& set) {
   std::uint64_t cost = 0;
   for (const record& each : records) cost += cost_if_sound(each, options);
-  auto* set = new record_set(*this, *line_, records, cost, options, *state);
-  if (shut()) {
-    set->refuse_all(records, client_errc::closed, why_shut());
-    return result;
-  }
-  if (cost > shared_.room.capacity()) {
-    set->refuse_all(records, client_errc::buffer_full, {},
-                    "the records of the call take " + std::to_string(cost) +
-                        " bytes of memory together; buffer.memory is " +
-                        std::to_string(shared_.room.capacity()));
-    return result;
-  }
+  set.go_to(*this, *line_, cost);
+  if (shut()) return set.refuse_all(records, client_errc::closed, why_shut());
+  if (cost > shared_.room.capacity())
+    return set.refuse_all(records, client_errc::buffer_full, {},
+                          "the records of the call take " + std::to_string(cost) +
+                              " bytes of memory together; buffer.memory is " +
+                              std::to_string(shared_.room.capacity()));
   std::vector<const actors::partition_actor*> before;
-  if (shares_ != nullptr && shares_->awaited()) before = lines_before(records, set->places());
-  if (before.empty() && line_->take_now(cost)) {
-    set->admit_all(records);
-    return result;
-  }
-  set->keep(records);
+  if (shares_ != nullptr && shares_->awaited()) before = lines_before(records, set.places());
+  if (before.empty() && line_->take_now(cost)) return set.admit_all(records);
+  set.keep(records);
   // Like all that wait: by a later count it would come behind records that kept theirs.
-  if (shares_ != nullptr && set->places().empty()) before = lines_before(records, set->places());
+  if (shares_ != nullptr && set.places().empty()) before = lines_before(records, set.places());
   if (before.empty())
-    set->wait();
+    set.wait();
   else
-    shares_->wait_for_all(std::move(before), *set, options.admission_timeout);
-  return result;
+    shares_->wait_for_all(std::move(before), set, options.admission_timeout);
 }
 
 }  // namespace partita::detail

@@ -43,6 +43,7 @@ class admission_line;
 class share_line;
 class closing;
 class refusal_line;
+class record_set;
 
 class producer_body {
  public:
@@ -59,6 +60,9 @@ class producer_body {
   void submit_waiting(const record& what, actors::completion_slot slot);
   operation<std::vector<outcome>> submit_batch(std::span<const record> records,
                                                const produce_options& options);
+  /// Tells each answer as it is known.
+  void submit_batch(std::span<const record> records, const produce_options& options,
+                    std::unique_ptr<indexed_callback> told);
   /// Puts a tracked record before the receiver, if the options ask for anything.
   [[nodiscard]] static actors::completion_slot track(const produce_options& options,
                                                      actors::completion_slot receiver);
@@ -119,6 +123,7 @@ class producer_body {
                       const placement& at = {});
 
  private:
+  void submit_set(std::span<const record> records, const produce_options& options, record_set& set);
   [[nodiscard]] std::error_code why_shut() const noexcept;
   [[nodiscard]] std::string detail_of(const record& what, client_errc code) const;
   [[nodiscard]] actors::topic_route* route_seen(std::string_view topic) const noexcept;

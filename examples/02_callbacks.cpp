@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <iostream>
 #include <string>
 #include <system_error>
@@ -32,11 +33,19 @@ int main(int argc, char** argv) {
     // No value: a tombstone, which deletes the key from a compacted topic.
     producer.produce({.topic = "orders", .key = "customer-0"}, count);
 
+    // Several under one admission: all of them are taken, or none. `at` is the place in the call.
+    const std::array pair = {partita::record{.topic = "orders", .key = "debit", .value = "-5"},
+                             partita::record{.topic = "orders", .key = "credit", .value = "5"}};
+    producer.produce_batch(pair, [&](std::size_t at, const partita::outcome& answer) {
+      count(answer);
+      if (!answer) std::cerr << *pair[at].key << " was not delivered\n";
+    });
+
     // Done when everything that was produced before it is answered.
     const partita::tally last = producer.flush().get();
-    std::cout << delivered << " of 101 delivered\n";
+    std::cout << delivered << " of 103 delivered\n";
     if (last.unknown > 0) std::cout << last.unknown << " may have been written\n";
-    return delivered == 101 ? 0 : 2;
+    return delivered == 103 ? 0 : 2;
   } catch (const std::system_error& error) {
     std::cerr << "02_callbacks: " << error.what() << '\n';
     return 1;

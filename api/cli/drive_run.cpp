@@ -189,11 +189,15 @@ void drive_run::produce_batch(drive_command& command) {
   std::vector<std::vector<header>> headers(positions.size());
   for (std::size_t i = 0; i < positions.size(); ++i)
     batch.push_back(view_of(records_.record(positions[i]).content, headers[i]));
-  follow(producer_->produce_batch(batch, options), command,
-         [this, positions](const std::vector<outcome>& answers) {
-           for (std::size_t i = 0; i < positions.size(); ++i)
-             answered(positions[i], answers[i], false);
-         });
+  producer_->produce_batch(batch, options,
+                           [this, positions](std::size_t index, const outcome& answer) {
+                             answered(positions[index], answer, false);
+                           });
+  if (command.wait_for_it)
+    wait_or_complain(command, [&] {
+      return std::all_of(positions.begin(), positions.end(),
+                         [&](auto at) { return records_.is_answered(at); });
+    });
 }
 
 void drive_run::cancel(const drive_command& command) {

@@ -6,7 +6,8 @@
 // partition. `request()` is answered with control_done, partition_status, tally, recovery_report or
 // settlement, or with a caf::error (see to_error_code()); a plain send is answered by a plain
 // message, control_failure in place of an error. Outcomes of records come as delivery_report, one
-// message per run of a batch.
+// message per run of a batch: sent in the partition's turn, as soon as they are known, before any
+// later command acts and before the answer of any later request.
 //
 // The handle belongs to an actor system of ours: it runs on our lanes, whoever sends. An exit
 // message does not end it. Messages can't be sent over the network.

@@ -36,6 +36,13 @@ concept outcome_callback = requires(std::decay_t<Callback>& callback, const outc
   callback(answer);
 };
 
+/// What can be called with the answers of several records, each with its place among them.
+template <class Callback>
+concept indexed_outcome_callback = requires(std::decay_t<Callback>& callback, std::size_t index,
+                                            const outcome& answer) {
+  callback(index, answer);
+};
+
 }  // namespace partita
 
 namespace partita::detail {
@@ -103,6 +110,33 @@ template <class Callback>
 callback_ref make_callback(Callback&& callback) {
   expect_not_empty(callback);
   return callback_target<std::decay_t<Callback>>::make(std::forward<Callback>(callback));
+}
+
+/// One closure for the records of a call: called for each, then deleted.
+class indexed_callback {
+ public:
+  virtual ~indexed_callback() = default;
+  virtual void call(std::size_t index, const outcome& answer) = 0;
+};
+
+template <class Callback>
+class boxed_indexed_callback final : public indexed_callback {
+ public:
+  template <class Source>
+  explicit boxed_indexed_callback(std::in_place_t, Source&& source)
+      : closure_(std::forward<Source>(source)) {}
+  void call(std::size_t index, const outcome& answer) override { closure_(index, answer); }
+
+ private:
+  Callback closure_;
+};
+
+/// The caller's. No smart pointer: this header is included where <memory> is not wanted.
+template <class Callback>
+[[nodiscard]] indexed_callback* make_indexed_callback(Callback&& callback) {
+  expect_not_empty(callback);
+  return new boxed_indexed_callback<std::decay_t<Callback>>(std::in_place,
+                                                            std::forward<Callback>(callback));
 }
 
 }  // namespace partita::detail

@@ -19,6 +19,7 @@
 #include <partita/settlement.hpp>
 #include <partita/status.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -106,9 +107,27 @@ class producer {
   /// Produces several records under one admission: all are accepted, in order, or (when they do not
   /// fit before max.block.ms) all end not_written. A record that can not be produced anyway (too
   /// large, an invalid header) is answered alone. One outcome per record, in their order.
-  /// Options hold for each record; tokens and handles act once it is admitted.
+  /// They are told together, when the last one is known. A record of the call that failed may have
+  /// been sent again by a recover() until then; where each failure has to be seen first, give a
+  /// callback. Options hold for each record; tokens and handles act once it is admitted.
   [[nodiscard]] operation<std::vector<outcome>> produce_batch(std::span<const record> records,
                                                               const produce_options& options = {});
+
+  /// The same, and `callback(std::size_t index, const outcome&)` is called once for each record,
+  /// when its outcome is known. Order, threads and errors are those of a callback of produce(): in
+  /// the turn of the record's partition, before any later command of it; those of one partition in
+  /// their order, those of several in any order and, with several lanes, at the same time. What the
+  /// call refuses is told before it returns. The callback is destroyed after its last call. No
+  /// records: it is not called.
+  template <indexed_outcome_callback Callback>
+  void produce_batch(std::span<const record> records, Callback&& callback) {
+    submit_batch(records, {}, detail::make_indexed_callback(std::forward<Callback>(callback)));
+  }
+  template <indexed_outcome_callback Callback>
+  void produce_batch(std::span<const record> records, const produce_options& options,
+                     Callback&& callback) {
+    submit_batch(records, options, detail::make_indexed_callback(std::forward<Callback>(callback)));
+  }
 
   /// Done when every record that was accepted before the call is answered. Cuts lingering short.
   /// Of a partition that the topic does not have, and of a topic that nobody produced to: at once.
@@ -158,6 +177,8 @@ class producer {
   admission try_submit(const record& record, detail::callback_ref callback);
   admission try_submit(const record& record, const produce_options& options,
                        detail::callback_ref callback);
+  void submit_batch(std::span<const record> records, const produce_options& options,
+                    detail::indexed_callback* owned);
 
   detail::producer_body* body_;
 };

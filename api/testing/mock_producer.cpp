@@ -165,6 +165,19 @@ operation<std::vector<outcome>> mock_producer::produce_batch(std::span<const rec
       state->release();
     };
   };
+  take_all(records, options, part);
+  return made;
+}
+
+void mock_producer::take_all(std::span<const record> records, const produce_options& options,
+                             std::shared_ptr<detail::indexed_callback> told) {
+  take_all(records, options, [told = std::move(told)](std::size_t index) -> callback {
+    return [told, index](const outcome& answer) { told->call(index, answer); };
+  });
+}
+
+void mock_producer::take_all(std::span<const record> records, const produce_options& options,
+                             const std::function<callback(std::size_t index)>& part) {
   std::unique_lock held{state_->lock};
   const auto sound = static_cast<std::size_t>(std::count_if(
       records.begin(), records.end(),
@@ -183,7 +196,6 @@ operation<std::vector<outcome>> mock_producer::produce_batch(std::span<const rec
     for (const std::size_t index : taken) watch(index, options, held);
   }
   state_->tell_owed(held);
-  return made;
 }
 
 operation<tally> mock_producer::flush() {

@@ -175,6 +175,20 @@ TEST(MockProducer, FlushPauseBatchesAndClose) {
   EXPECT_EQ(producer.try_produce(to("e"), answers()), admission::closed);
 }
 
+TEST(MockProducer, ABatchTellsEachOutcomeWhenItIsKnown) {
+  mock_producer producer{{.auto_complete = false}};
+  const std::vector<record> records = {to("a"), record{.topic = "a b"}, to("b")};
+  std::string seen;
+  producer.produce_batch(records, [&](std::size_t index, const outcome& answer) {
+    seen += std::to_string(index) + (answer.is_delivered() ? "D" : "N");
+  });
+  EXPECT_EQ(seen, "1N") << "what is refused is told inside the call";
+  EXPECT_TRUE(producer.deliver_next());
+  EXPECT_EQ(seen, "1N0D");
+  EXPECT_TRUE(producer.fail_next(broker_errc::invalid_record));
+  EXPECT_EQ(seen, "1N0D2N");
+}
+
 TEST(MockProducer, TheDestructorAnswersWhatIsLeft) {
   letters answers;
   {
@@ -210,6 +224,8 @@ detached use_all(Producer& producer, resume_executor& executor) {
   static_cast<void>(co_await producer.produce(one).resume_on(executor));
   static_cast<void>(co_await producer.produce_batch(records));
   static_cast<void>(co_await producer.produce_batch(records, options));
+  producer.produce_batch(records, [](std::size_t, const outcome&) {});
+  producer.produce_batch(records, options, [](std::size_t, const outcome&) {});
   producer.cancel(options.handle);
   static_cast<void>(co_await producer.flush());
   static_cast<void>(co_await producer.flush("t"));

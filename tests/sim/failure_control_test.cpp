@@ -139,6 +139,66 @@ TEST(FailureControl, CORE_20_nothing_leaves_between_the_failure_and_recover) {
   }
 }
 
+// The operation of a batch has one answer for all. Until the last record's is known another part of
+// the application can end the halt, and send again what it has not seen fail.
+TEST(FailureControl, CORE_20_a_batch_tells_a_failure_before_the_rest_is_known) {
+  control_story s(stage(failure_policy::halt_partition));
+  s.refuse();
+  fault held;  // the other's answer is not known yet
+  held.topic = history::topic();
+  held.partition = 1;
+  held.held = true;
+  s.story.cluster().inject(held);
+  record first;
+  first.topic = history::topic();
+  first.partition = 0;
+  first.key = "k1";
+  first.value = "A";
+  record other = first;
+  other.partition = 1;
+  other.value = "B";
+  record behind = first;
+  behind.value = "C";
+  std::string told;
+  std::optional<outcome> nested;
+  std::optional<recovery_report> report;
+  s.story.producer().produce_batch(
+      std::vector{first, other, behind}, [&](std::size_t index, const outcome& answer) {
+        told += std::to_string(index) + (answer.is_delivered() ? "+ " : "- ");
+        if (index != 0) return;
+        s.story.producer().produce(first, [&](const outcome& again) { nested = again; });
+        s.story.producer()
+            .recover(history::topic(), 0, recovery::discard)
+            .then([&](const recovery_report& what) { report = what; });
+        throw 1;  // counted; the other records are told all the same
+      });
+  ASSERT_TRUE(s.story.world().time().run_until([&] { return report.has_value(); }, 1min));
+  s.story.run_for(1s);
+  EXPECT_EQ(told, "0- 2+ ");
+  EXPECT_EQ(report->discarded, 1U);
+  ASSERT_TRUE(nested.has_value());
+  EXPECT_EQ(nested->failure()->code, client_errc::halted) << "the halt was in force already";
+  s.story.cluster().release_held();
+  ASSERT_TRUE(s.story.world().time().run_until([&] { return told.size() == 9; }, 1min));
+  EXPECT_EQ(told, "0- 2+ 1+ ");
+  EXPECT_EQ(wait_for(s.story.world(), s.story.producer().status()).callback_exceptions, 1U);
+}
+
+TEST(FailureControl, ABatchWithACallbackIsRefusedInsideTheCallAndFreesItsCallback) {
+  control_story s(stage(failure_policy::halt_key));
+  record wrong;
+  wrong.topic = "not a topic";
+  const auto alive = std::make_shared<int>(0);
+  s.story.producer().produce_batch({&wrong, 1}, [alive](std::size_t, const outcome& answer) {
+    *alive += answer.failure()->code == client_errc::invalid_topic ? 1 : 100;
+  });
+  EXPECT_EQ(*alive, 1);
+  EXPECT_EQ(alive.use_count(), 1);
+  s.story.producer().produce_batch({}, [alive](std::size_t, const outcome&) { *alive = 9; });
+  EXPECT_EQ(*alive, 1);
+  EXPECT_EQ(alive.use_count(), 1);
+}
+
 TEST(FailureControl, CORE_24_what_was_handed_back_comes_first_and_what_waited_follows) {
   for (const auto how : {recovery::resubmit, recovery::take, recovery::discard}) {
     control_story s(stage(failure_policy::halt_partition, while_halted::hold));

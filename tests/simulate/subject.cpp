@@ -217,14 +217,20 @@ void subject::cancel_some(std::uint64_t draw) {
 void subject::produce_together(const std::vector<wish>& what) {
   std::vector<record> views;
   std::vector<record_life*> lives;
+  const bool told_together = records_.size() % 2 == 0;
   for (const wish& each : what) {
     record_life& one = enter(each);
     one.bound += config_.max_block;  // it may wait for room, and takes its place when it has it
     one.behind_halt = false;
-    one.together = true;
+    one.together = told_together;
     views.push_back(view_of(one, each));
     lives.push_back(&one);
   }
+  if (!told_together)
+    return producer_->produce_batch(views, [this, lives](std::size_t at, const outcome& answer) {
+      note_answer(*lives[at], answer);
+      if (has(plan_, fault_group::hooks) && !behaves_) misbehave(*lives[at]);
+    });
   // Its answers come together, when the last one is known: their own times are not seen.
   auto slowest = lives.front()->bound;
   for (const record_life* each : lives) slowest = std::max(slowest, each->bound);

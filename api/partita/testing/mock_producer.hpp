@@ -145,6 +145,16 @@ class mock_producer {
   /// All or none: without room for all of them all end not_written.
   [[nodiscard]] operation<std::vector<outcome>> produce_batch(std::span<const record> records,
                                                               const produce_options& options = {});
+  /// The same; each outcome is told when it is known.
+  template <indexed_outcome_callback Callback>
+  void produce_batch(std::span<const record> records, Callback&& told) {
+    take_all(records, {}, shared(detail::make_indexed_callback(std::forward<Callback>(told))));
+  }
+  template <indexed_outcome_callback Callback>
+  void produce_batch(std::span<const record> records, const produce_options& options,
+                     Callback&& told) {
+    take_all(records, options, shared(detail::make_indexed_callback(std::forward<Callback>(told))));
+  }
   [[nodiscard]] operation<tally> flush();
   [[nodiscard]] operation<tally> flush(std::string_view topic);
   [[nodiscard]] operation<tally> flush(std::string_view topic, partition_id partition);
@@ -208,6 +218,13 @@ class mock_producer {
   void take(const record& record, const produce_options& options, callback answered);
   void take(const record& record, const produce_options& options, without_room otherwise,
             callback answered);
+  static std::shared_ptr<detail::indexed_callback> shared(detail::indexed_callback* owned) {
+    return std::shared_ptr<detail::indexed_callback>(owned);
+  }
+  void take_all(std::span<const record> records, const produce_options& options,
+                std::shared_ptr<detail::indexed_callback> told);
+  void take_all(std::span<const record> records, const produce_options& options,
+                const std::function<callback(std::size_t index)>& part);
   admission try_take(const record& record, const produce_options& options, callback answered);
   void watch(std::size_t index, const produce_options& options, std::unique_lock<std::mutex>& held);
   bool answer_next(const std::function<void(std::size_t)>& how);
