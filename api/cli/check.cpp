@@ -117,6 +117,7 @@ int check(const check_arguments& arguments) {
     }
   auto options = arguments.options;
   options.order = !arguments.ignore_order;
+  options.halted_keys_wait = true;
   const auto anomalies = testing::check(history.records(), logs, options);
   for (const auto& one : anomalies) print(one);
   std::printf("{\"records\":%zu,\"anomalies\":%zu}\n", history.records().size(), anomalies.size());
@@ -141,7 +142,7 @@ void add_check_command(CLI::App& app, int& exit_code) {
   command->add_flag("--log-append-time", arguments->options.log_append_time,
                     "The topic's timestamps are the broker's");
   command->add_flag("--ignore-order", arguments->ignore_order,
-                    "The log may have another order than the records");
+                    "The log may have another order than the records, also those of one key");
   command->footer(R"(Exit code
   0 the log agrees   2 there are anomalies   6 cluster unreachable
   1 usage, input, a topic that can't be read, output that can't be written)");

@@ -167,6 +167,7 @@ std::string outcome_history::read_outcome(std::string_view text, const std::stri
   if (again && !record->answers.empty()) record->answers.pop_back();
   record->answers.push_back(std::move(*answer));
   return "";
+  record->failed_before = record->failed_before || again;
 }
 
 std::string outcome_history::read_outcomes(std::istream& from, const std::string& default_topic) {

@@ -33,6 +33,9 @@ struct place {
   std::size_t index;  // in that log
 };
 
+// Topic, partition, offset.
+using offset_place = std::pair<std::pair<std::string, std::int32_t>, std::int64_t>;
+
 class checker {
  public:
   checker(const std::vector<produced_record>& records, const std::vector<partition_history>& logs,
@@ -44,6 +47,10 @@ class checker {
         written_[{logs[i].topic, content_of(record.key, record.value, record.headers)}].push_back(
             {i, k});
       }
+    if (!options.halted_keys_wait) return;
+    for (const auto& record : records)
+      if (record.record.key && has_failed(record))
+        halted_.emplace(record.record.topic, *record.record.key);
   }
 
   std::vector<anomaly> run() {
@@ -55,6 +62,17 @@ class checker {
   }
 
  private:
+  static bool has_failed(const produced_record& record) {
+    return record.failed_before ||
+           (!record.answers.empty() && !record.answers.front().is_delivered());
+  }
+
+  // Wherever its partition is: a failure may not know it.
+  [[nodiscard]] bool was_halted(const std::string& topic,
+                                const std::optional<std::string>& key) const {
+    return key && halted_.contains({topic, *key});
+  }
+
   using content_key = std::pair<std::string, std::string>;  // topic, content
 
   // Where it was assigned to, or else where its answer says that it is.
@@ -118,8 +136,10 @@ class checker {
         add_wrong(anomaly_kind::lost_write, record, {}, "delivered, and nowhere in the log");
       return;
     }
-    if (!told_.insert({{record.record.topic, answer.partition.value}, answer.offset->value}).second)
+    const offset_place told{{record.record.topic, answer.partition.value}, answer.offset->value};
+    if (!told_.insert(told).second)
       add(anomaly_kind::offset_twice, record, *answer.offset, "another record got this offset");
+    if (was_halted(record.record.topic, record.record.key)) told_of_halted_.insert(told);
     const auto* log = log_of(record.record.topic, answer.partition);
     const log_record* held = nullptr;
     if (log != nullptr && *answer.offset < log->start) return;
@@ -197,12 +217,13 @@ class checker {
   }
 
   // I5 within one call: between two neighbours of a produce_batch() lies nothing else of this
-  // history. What others wrote may lie there.
+  // history. What others wrote may lie there, and what waited for the end of a halt.
   void check_sends() {
     using send_place = std::tuple<std::uint64_t, std::string, std::int32_t>;
     std::map<send_place, std::vector<const produced_record*>> sends;
     for (const auto& record : records_)
-      if (record.send != 0 && !record.answers.empty())
+      if (record.send != 0 && !record.answers.empty() &&
+          !was_halted(record.record.topic, record.record.key))
         if (const auto* answer = record.answers.front().delivery(); answer && answer->offset)
           sends[{record.send, record.record.topic, answer->partition.value}].push_back(&record);
     for (auto& [where, members] : sends) {
@@ -213,7 +234,8 @@ class checker {
                 [&](const auto* left, const auto* right) { return at(left) < at(right); });
       for (std::size_t i = 1; i < members.size(); ++i)
         for (auto between = at(members[i - 1]).value + 1; between < at(members[i]).value; ++between)
-          if (told_.contains({{std::get<1>(where), std::get<2>(where)}, between})) {
+          if (const offset_place seen{{std::get<1>(where), std::get<2>(where)}, between};
+              told_.contains(seen) && !told_of_halted_.contains(seen)) {
             add(anomaly_kind::int_send_skip, *members[i], between, "inside another call's records");
             break;
           }
@@ -233,8 +255,8 @@ class checker {
     }
   }
 
-  // I5: in each log, the order of produce(). Contents that were produced twice have no order of
-  // their own.
+  // I5: in each log, the order of produce(); of a key that was halted, among its own records.
+  // Contents that were produced twice have no order of their own.
   void check_order() {
     std::map<content_key, std::optional<std::uint64_t>> orders;
     for (const auto& record : records_) {
@@ -242,12 +264,14 @@ class checker {
       if (!fresh) at->second.reset();
     }
     for (const auto& log : logs_) {
-      std::optional<std::uint64_t> last;
+      std::optional<std::uint64_t> last_of_all;
+      std::map<std::string, std::optional<std::uint64_t>> last_of_key;
       for (const auto& record : log.log) {
         const auto found =
             orders.find({log.topic, content_of(record.key, record.value, record.headers)});
         if (found == orders.end() || !found->second) continue;
         const auto order = *found->second;
+        auto& last = was_halted(log.topic, record.key) ? last_of_key[*record.key] : last_of_all;
         if (last && order < *last)
           add(anomaly_kind::nonmonotonic_send, log.topic, log.partition, record.offset, order,
               "behind record " + std::to_string(*last));
@@ -260,7 +284,9 @@ class checker {
   const std::vector<partition_history>& logs_;
   const check_options& options_;
   std::map<content_key, std::vector<place>> written_;
-  std::set<std::pair<std::pair<std::string, std::int32_t>, std::int64_t>> told_;
+  std::set<offset_place> told_;
+  std::set<offset_place> told_of_halted_;
+  std::set<std::pair<std::string, std::string>> halted_;  // topic, key
   std::set<const produced_record*> told_wrong_;
   std::vector<anomaly> found_;
 };

@@ -61,6 +61,18 @@ TEST(OutcomeHistory, ASecondAnswerStaysOne) {
   EXPECT_EQ(history.records()[0].answers.size(), 2U);
 }
 
+TEST(OutcomeHistory, KnowsWhatFailedBefore) {
+  outcome_history history;
+  EXPECT_EQ(read(history, "",
+                 R"({"event":"outcome","name":"A","outcome":"not_written"}
+{"event":"outcome","name":"B","outcome":"delivered","partition":0,"offset":0}
+{"event":"outcome","name":"A","resubmitted":true,"outcome":"delivered","partition":0,"offset":1})"),
+            "");
+  EXPECT_TRUE(history.records()[0].failed_before);
+  EXPECT_EQ(history.records()[0].answers.size(), 1U);
+  EXPECT_FALSE(history.records()[1].failed_before);
+}
+
 TEST(OutcomeHistory, OutcomesCanDescribeTheirRecords) {
   outcome_history history;
   EXPECT_EQ(read(history, "",

@@ -112,6 +112,56 @@ TEST(Checker, FindsReordering) {
   EXPECT_EQ(kinds(records, {written(0, "b"), written(1, "a")}, {.order = false}), list{});
 }
 
+// halt_key: A fails, B of another key goes on, A is sent again, and C that was held comes behind
+// it.
+TEST(Checker, AHaltedKeyHasTheOrderOfItsOwnRecords) {
+  const auto of_key = [](auto record, const char* key) {
+    if constexpr (requires { record.record; })
+      record.record.key = key;
+    else
+      record.key = key;
+    return record;
+  };
+  auto a = with(produced(1, "a"), delivered_at(1));
+  a.failed_before = true;
+  const auto b = of_key(with(produced(2, "b"), delivered_at(0)), "other");
+  const auto c = with(produced(3, "c"), delivered_at(2));
+  const auto d = of_key(with(produced(4, "d"), delivered_at(3)), "other");
+  const std::vector<log_record> right = {of_key(written(0, "b"), "other"), written(1, "a"),
+                                         written(2, "c"), of_key(written(3, "d"), "other")};
+  const check_options waits{.halted_keys_wait = true};
+  EXPECT_EQ(kinds({a, b, c, d}, right, waits), list{});
+  EXPECT_EQ(kinds({a, b, c, d}, right), list{anomaly_kind::nonmonotonic_send});
+
+  // Within the halted key, and among the others, overtaking is one.
+  auto late = with(produced(1, "a"), delivered_at(2));
+  late.failed_before = true;
+  EXPECT_EQ(kinds({late, b, with(produced(3, "c"), delivered_at(1)), d},
+                  {of_key(written(0, "b"), "other"), written(1, "c"), written(2, "a"),
+                   of_key(written(3, "d"), "other")},
+                  waits),
+            list{anomaly_kind::nonmonotonic_send});
+  auto early = d;
+  early.order = 1;
+  EXPECT_EQ(kinds({a, b, c, early}, right, waits), list{anomaly_kind::nonmonotonic_send});
+}
+
+// The same inside one produce_batch(), and between two records of another one.
+TEST(Checker, ACallIsNotMixedWithAnotherByARecordThatWaitedForItsHalt) {
+  auto a = with(produced(1, "a"), delivered_at(2));
+  a.failed_before = true;
+  std::vector<produced_record> records = {a, with(produced(2, "b"), delivered_at(0)),
+                                          with(produced(3, "c"), delivered_at(1)),
+                                          with(produced(4, "d"), delivered_at(3))};
+  records[1].record.key = records[2].record.key = records[3].record.key = "other";
+  records[0].send = records[1].send = 7;
+  records[2].send = records[3].send = 8;
+  std::vector<log_record> log = {written(0, "b"), written(1, "c"), written(2, "a"),
+                                 written(3, "d")};
+  log[0].key = log[1].key = log[3].key = "other";
+  EXPECT_EQ(kinds(records, log, {.halted_keys_wait = true}), list{});
+}
+
 TEST(Checker, FindsMissingAndRepeatedAnswers) {
   EXPECT_EQ(kinds({produced(1, "a")}, {}), list{anomaly_kind::unanswered});
   EXPECT_EQ(

@@ -53,7 +53,8 @@ struct produced_record {
   std::uint64_t order = 0;       ///< rises in the order of produce(); compared within a partition
   bool client_timestamp = true;  ///< false: the record's timestamp is not compared
   std::vector<outcome> answers{};
-  std::uint64_t send = 0;  ///< the same for the records of one produce_batch(); 0: by itself
+  std::uint64_t send = 0;      ///< the same for the records of one produce_batch(); 0: by itself
+  bool failed_before = false;  ///< its answer is that of recover(resubmit), or of settle()
 };
 
 /// What the log of one partition holds.
@@ -67,7 +68,10 @@ struct partition_history {
 };
 
 struct check_options {
-  bool order = true;              ///< I5
+  bool order = true;  ///< I5
+  /// Records of other keys may have passed a key that was halted: one of which a record failed
+  /// (now, or before it was sent again). It has only the order of its own records.
+  bool halted_keys_wait = false;
   bool others_may_write = false;  ///< records that were not produced are no anomaly
   bool log_append_time = false;   ///< timestamps in the log are the broker's
 };
