@@ -33,7 +33,7 @@ struct place {
   partition_id partition;
 
   explicit place(command_object& from)
-      : topic(from.text("topic")), partition(from.number<std::int32_t>("partition", 0)) {}
+      : topic(from.text("topic")), partition(from.count<std::int32_t>("partition", 0)) {}
 };
 
 json refuse(const char* what) { return {{"ok", false}, {"error", what}}; }
@@ -48,7 +48,7 @@ action change_partition(place at, Change change) {
   };
 }
 
-broker_id broker_of(command_object& from) { return from.number<std::int32_t>("broker"); }
+broker_id broker_of(command_object& from) { return from.count<std::int32_t>("broker"); }
 
 template <class Change>
 action change_broker(broker_id broker, Change change) {
@@ -81,8 +81,8 @@ action drop_connections(command_object& from) {
 action create_topic(command_object& from) {
   testing::topic_options options;
   const auto name = from.text("topic");
-  options.partitions = from.number<std::int32_t>("partitions", 1);
-  options.replication = from.number<std::int16_t>("replication", -1);
+  options.partitions = from.number_from<std::int32_t>(1, "partitions", 1);
+  options.replication = from.number_from<std::int16_t>(-1, "replication", -1);
   const json settings = from.object("settings");
   for (const auto& [setting, value] : settings.items())
     options.settings[setting] = value.is_string() ? value.get<std::string>() : value.dump();
@@ -102,13 +102,12 @@ action alter_topic(command_object& from) {
 }
 
 action add_partitions(command_object& from) {
-  return [name = from.text("topic"), total = from.number<std::int32_t>("total")](cluster& to) {
-    return kafka_said(to.add_partitions(name, total));
-  };
+  return [name = from.text("topic"), total = from.number_from<std::int32_t>(1, "total")](
+             cluster& to) { return kafka_said(to.add_partitions(name, total)); };
 }
 
 action delete_records(command_object& from) {
-  return [at = place{from}, before = from.number<std::int64_t>("before")](cluster& to) {
+  return [at = place{from}, before = from.number_from<std::int64_t>(-1, "before")](cluster& to) {
     return kafka_said(to.delete_records(at.topic, at.partition, before));
   };
 }
@@ -132,9 +131,10 @@ action hold_replication(command_object& from) {
 
 action limit_in_sync(command_object& from) {
   const place at{from};
-  return change_partition(at, [count = from.number<int>("count")](cluster& to, const place& which) {
-    to.limit_in_sync(which.topic, which.partition, count);
-  });
+  return change_partition(
+      at, [count = from.number_from<int>(1, "count")](cluster& to, const place& which) {
+        to.limit_in_sync(which.topic, which.partition, count);
+      });
 }
 
 action forget_producers(command_object& from) {
@@ -146,12 +146,10 @@ action forget_producers(command_object& from) {
 action seed_producer(command_object& from) {
   const place at{from};
   testing::producer_view seed;
-  seed.producer_id = from.number<std::int64_t>("producer_id");
-  seed.producer_epoch = from.number<std::int16_t>("epoch", 0);
-  seed.last_sequence = from.number<std::int32_t>("last_sequence");
-  seed.last_timestamp_ms = from.number<std::int64_t>("last_timestamp_ms", -1);
-  if (seed.producer_id.value < 0) from.refuse("producer_id: must not be negative");
-  if (seed.producer_epoch.value < 0) from.refuse("epoch: must not be negative");
+  seed.producer_id = from.count<std::int64_t>("producer_id");
+  seed.producer_epoch = from.count<std::int16_t>("epoch", 0);
+  seed.last_sequence = from.count<std::int32_t>("last_sequence");
+  seed.last_timestamp_ms = from.number_from<std::int64_t>(-1, "last_timestamp_ms", -1);
   return change_partition(at, [seed](cluster& to, const place& which) {
     to.seed_producer(which.topic, which.partition, seed);
   });
@@ -159,10 +157,10 @@ action seed_producer(command_object& from) {
 
 action roll_back(command_object& from) {
   const place at{from};
-  return change_partition(
-      at, [end = from.number<std::int64_t>("end")](cluster& to, const place& which) {
-        to.roll_back(which.topic, which.partition, end);
-      });
+  return change_partition(at,
+                          [end = from.count<std::int64_t>("end")](cluster& to, const place& which) {
+                            to.roll_back(which.topic, which.partition, end);
+                          });
 }
 
 template <auto Read>
@@ -199,8 +197,8 @@ action change_right(command_object& from) {
 }
 
 action answer_next_id(command_object& from) {
-  return [id = from.number<std::int64_t>("producer_id"),
-          epoch = from.number<std::int16_t>("epoch", 0)](cluster& to) {
+  return [id = from.count<std::int64_t>("producer_id"),
+          epoch = from.count<std::int16_t>("epoch", 0)](cluster& to) {
     to.answer_next_id(id, epoch);
     return done();
   };
@@ -208,8 +206,8 @@ action answer_next_id(command_object& from) {
 
 action offer(command_object& from) {
   if (!from.has("api")) from.refuse("api: missing");
-  return [which = read_api(from, testing::api::any), first = from.number<std::int16_t>("first"),
-          last = from.number<std::int16_t>("last")](cluster& to) {
+  return [which = read_api(from, testing::api::any), first = from.count<std::int16_t>("first"),
+          last = from.count<std::int16_t>("last")](cluster& to) {
     to.offer(which, first, last);
     return done();
   };

@@ -40,13 +40,13 @@ reply read_reply(command_object& from) {
 }
 
 broker_errc read_code(command_object& from, const char* name = "code") {
-  return broker_errc{from.number<std::int16_t>(name, 0)};
+  return broker_errc{from.number_from<std::int16_t>(-1, name, 0)};
 }
 
 // A number of times; 2147483647 is always.
 int read_times(command_object& from, int otherwise) {
   if (!from.has("times")) return otherwise;
-  return from.number<int>("times");
+  return from.count<int>("times");
 }
 
 std::optional<std::size_t> read_cut(command_object& from) {
@@ -82,13 +82,13 @@ testing::fault read_fault(command_object& from) {
   made.partition = from.optional_id<partition_id>("partition");
   made.broker = from.optional_id<broker_id>("broker");
   made.value = from.text("value", "");
-  made.skip_first = from.number<int>("skip_first", 0);
+  made.skip_first = from.count<int>("skip_first", 0);
   made.times = read_times(from, 1);
   made.execution = from.choice("execution", executions);
   made.reply = read_reply(from);
   made.code = read_code(from);
   made.real_offset = from.flag("real_offset", false);
-  made.base_offset = from.optional_id<offset>("base_offset");
+  made.base_offset = from.optional_id<offset>("base_offset", -1);
   made.cut_at = read_cut(from);
   made.shape = from.choice("shape", shapes);
   made.execute_after = from.duration("execute_after_ms");
@@ -136,7 +136,7 @@ testing::api_fault read_api_fault(command_object& from) {
   testing::api_fault made;
   made.api = read_api(from, api::any);
   made.broker = from.optional_id<broker_id>("broker");
-  made.skip_first = from.number<int>("skip_first", 0);
+  made.skip_first = from.count<int>("skip_first", 0);
   made.times = read_times(from, 1);
   made.reply = read_reply(from);
   made.code = read_code(from);
@@ -151,18 +151,18 @@ testing::metadata_lie read_metadata_lie(command_object& from) {
   testing::metadata_lie made;
   made.topic = from.text("topic", "");
   made.broker = from.optional_id<broker_id>("broker");
-  made.skip_first = from.number<int>("skip_first", 0);
+  made.skip_first = from.count<int>("skip_first", 0);
   made.times = read_times(from, testing::always);
   if (from.has("topic_code")) made.topic_code = read_code(from, "topic_code");
   made.leave_out_topic = from.flag("leave_out_topic", false);
   made.without_topic_id = from.flag("without_topic_id", false);
   made.other_topic_id = read_topic_id(from);
   if (from.has("partition_count"))
-    made.partition_count = from.number<std::int32_t>("partition_count");
+    made.partition_count = from.count<std::int32_t>("partition_count");
   made.partition = from.optional_id<partition_id>("partition");
   made.leave_out_partition = from.flag("leave_out_partition", false);
-  made.leader = from.optional_id<broker_id>("leader");
-  made.leader_epoch = from.optional_id<leader_epoch>("leader_epoch");
+  made.leader = from.optional_id<broker_id>("leader", -1);
+  made.leader_epoch = from.optional_id<leader_epoch>("leader_epoch", -1);
   if (from.has("partition_code")) made.partition_code = read_code(from, "partition_code");
   return made;
 }

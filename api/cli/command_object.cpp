@@ -63,7 +63,8 @@ std::int64_t command_object::integer(const char* name, std::int64_t least, std::
                           static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
   const auto value = whole ? found->get<std::int64_t>() : 0;
   if (whole && value >= least && value <= most) return value;
-  refuse(std::string{name} + ": not a whole number that it may be");
+  refuse(std::string{name} + ": not a whole number from " + std::to_string(least) + " to " +
+         std::to_string(most));
   return 0;
 }
 

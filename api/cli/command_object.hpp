@@ -44,11 +44,23 @@ class command_object {
         integer(name, std::numeric_limits<Number>::min(), std::numeric_limits<Number>::max(),
                 otherwise ? std::optional<std::int64_t>{*otherwise} : std::nullopt));
   }
-  /// An id, unset when the member is absent.
+  /// The same, from `least` on. What counts has no other.
+  template <class Number>
+  [[nodiscard]] Number number_from(Number least, const char* name,
+                                   std::optional<Number> otherwise = {}) {
+    return static_cast<Number>(
+        integer(name, least, std::numeric_limits<Number>::max(),
+                otherwise ? std::optional<std::int64_t>{*otherwise} : std::nullopt));
+  }
+  template <class Number>
+  [[nodiscard]] Number count(const char* name, std::optional<Number> otherwise = {}) {
+    return number_from<Number>(0, name, otherwise);
+  }
+  /// An id, unset when the member is absent. `least` is -1 where that says "none".
   template <class Id>
-  [[nodiscard]] std::optional<Id> optional_id(const char* name) {
+  [[nodiscard]] std::optional<Id> optional_id(const char* name, typename Id::rep least = 0) {
     if (!has(name)) return std::nullopt;
-    return Id{number<typename Id::rep>(name)};
+    return Id{number_from<typename Id::rep>(least, name)};
   }
   /// One of the given words, or the first when absent.
   template <class Value, std::size_t Size>

@@ -169,7 +169,7 @@ TEST(ClusterCommands, TakeTheMembersThatTheirPageNames) {
 }
 
 TEST(ClusterCommands, RefuseAPartitionThatIsNotThere) {
-  for (const auto& [topic, partition] : {std::pair{"nope", 0}, {"t", 9}, {"t", -1}}) {
+  for (const auto& [topic, partition] : {std::pair{"nope", 0}, {"t", 9}}) {
     for (json line :
          std::vector<json>{{{"do", "hold_replication"}},
                            {{"do", "limit_in_sync"}, {"count", 1}},
@@ -194,6 +194,25 @@ TEST(ClusterCommands, RefuseABrokerThatIsNotThere) {
       EXPECT_EQ(answer["ok"], false) << command;
       EXPECT_EQ(answer["error"], "no such broker") << command;
     }
+}
+
+// -1 says "none" or "the usual" of some; less than that nothing means anything.
+TEST(ClusterCommands, RefuseNegativeNumbersByName) {
+  std::size_t tried = 0;
+  for (const auto& [command, members] : documented_commands())
+    for (const auto& negative : members) {
+      if (!value_of(command, negative).is_number()) continue;
+      json line{{"do", command}};
+      for (const auto& member : members) line[member] = value_of(command, member);
+      line[negative] = -2;
+      const auto answer = run_alone(line);
+      EXPECT_EQ(answer["ok"], false) << line;
+      EXPECT_EQ(answer.value("error", "").find(negative + ": not "), 0U) << line << answer;
+      ++tried;
+    }
+  EXPECT_GT(tried, 60U);
+  const auto answer = run_alone({{"do", "limit_in_sync"}, {"topic", "t"}, {"count", 0}});
+  EXPECT_EQ(answer["error"], "count: not a whole number from 1 to 2147483647");
 }
 
 TEST(ClusterCommands, TakeAnIdOfATopicAsDigits) {
