@@ -2,6 +2,7 @@
 
 #include "api/cli/cluster_faults.hpp"
 #include "api/cli/command_object.hpp"
+#include "api/cli/unrepeated_json.hpp"
 
 #include <functional>
 #include <map>
@@ -283,7 +284,8 @@ const std::map<std::string_view, reader>& readers() {
 }  // namespace
 
 std::string run_cluster_command(cluster& to, std::string_view line) {
-  auto parsed = json::parse(line, nullptr, false);
+  json parsed;
+  if (const auto wrong = parse_unrepeated(line, parsed); !wrong.empty()) return answer_error(wrong);
   if (!parsed.is_object()) return answer_error("not a JSON object");
   command_object from{std::move(parsed)};
   const auto what = from.text("do");

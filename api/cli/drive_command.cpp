@@ -1,7 +1,7 @@
 #include "api/cli/drive_command.hpp"
 
 #include "api/cli/base64.hpp"
-#include "api/cli/json_reason.hpp"
+#include "api/cli/unrepeated_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -232,15 +232,10 @@ std::string read_members(const json& object, drive_command& into) {
 }  // namespace
 
 std::string parse_drive_command(std::string_view line, drive_command& command) {
-  if (line.find('\0') != line.npos) return std::string("not JSON: ") + nul_byte_reason;
   json object;
-  try {
-    object = json::parse(line);
-  } catch (const json::exception& error) {
-    return "not JSON: " + json_reason(error);
-  }
+  std::string error = parse_unrepeated(line, object);
+  if (!error.empty()) return error;
   if (!object.is_object()) return "not an object";
-  std::string error;
   member_reader(object, error).needed("do", command.verb);
   if (!error.empty()) return error;
   const verb_row* verb = nullptr;

@@ -2,6 +2,7 @@
 
 #include "api/cli/command_object.hpp"
 #include "api/cli/jsonl.hpp"
+#include "api/cli/unrepeated_json.hpp"
 
 #include <optional>
 #include <utility>
@@ -137,7 +138,8 @@ void outcome_history::take_record(const named_record& one, std::uint64_t send,
 }
 
 std::string outcome_history::read_outcome(std::string_view text, const std::string& default_topic) {
-  const auto line = json::parse(text, nullptr, false);
+  json line;
+  if (auto wrong = parse_unrepeated(text, line); !wrong.empty()) return wrong;
   if (!line.is_object()) return "not a JSON object";
   const auto event = text_of(line, "event").value_or("");
   if (event != "outcome" && event != "settled") return "";
@@ -165,9 +167,9 @@ std::string outcome_history::read_outcome(std::string_view text, const std::stri
   if (!answer) return "";
   const bool again = event == "settled" || line.value("resubmitted", false);
   if (again && !record->answers.empty()) record->answers.pop_back();
+  record->failed_before = record->failed_before || again;
   record->answers.push_back(std::move(*answer));
   return "";
-  record->failed_before = record->failed_before || again;
 }
 
 std::string outcome_history::read_outcomes(std::istream& from, const std::string& default_topic) {

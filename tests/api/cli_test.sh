@@ -443,7 +443,8 @@ tell() {
 tell 0 '"ok":true' '{"do":"fault","topic":"told","execution":"skip","reply":"error","code":10}'
 tell 1 'tims: unknown' '{"do":"fault","tims":2}'
 tell 1 'no command' '{"do":"dance"}'
-tell 1 'not a JSON object' '{'
+tell 1 'not JSON' '{'
+tell 1 'column 25: \\"times\\" twice' '{"do":"fault","times":1,"times":2}'
 run 0 'tell pause' cluster tell --control "${second#control=}" pause 3
 run 0 'tell cont' cluster tell --control "${second#control=}" cont 3
 run 1 'tell a negative id' cluster tell --control "${second#control=}" \

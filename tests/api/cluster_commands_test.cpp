@@ -168,6 +168,14 @@ TEST(ClusterCommands, TakeTheMembersThatTheirPageNames) {
   }
 }
 
+TEST(ClusterCommands, RefuseAMemberThatStandsTwice) {
+  testing::simulation world{with_topic()};
+  const auto said = run_cluster_command(
+      world.cluster(), R"({"do":"create_topic","topic":"n","settings":{"a":"1","a":"2"}})");
+  EXPECT_EQ(json::parse(said)["error"], "column 54: \"a\" twice");
+  EXPECT_EQ(world.cluster().topics(), std::vector<std::string>{"t"});
+}
+
 TEST(ClusterCommands, RefuseAPartitionThatIsNotThere) {
   for (const auto& [topic, partition] : {std::pair{"nope", 0}, {"t", 9}}) {
     for (json line :

@@ -133,6 +133,14 @@ TEST(DriveCommand, RefusesValuesOfTheWrongKind) {
 }
 
 TEST(DriveCommand, NamesTheRecordOfABatchThatIsWrong) {
+  EXPECT_EQ(refusal(R"({"do":"flush","topic":"t" , "topic":"u"})"), "column 29: \"topic\" twice");
+  EXPECT_EQ(refusal(R"({"do":"produce_batch","records":[{"name":"A","topic":"t"},)"
+                    R"({"name":"B","topic":"t","name":"C"}]})"),
+            "column 83: \"name\" twice");
+  EXPECT_EQ(refusal(R"({"do":"produce","name":"A","topic":"t","partition":1,"partition":1})"),
+            "column 54: \"partition\" twice");
+  EXPECT_EQ(refusal(R"({"do":"flush","do":"close")"), "column 15: \"do\" twice")
+      << "what is wrong first";
   EXPECT_EQ(refusal(R"({"do":"produce_batch","records":[]})"),
             "\"records\" takes an array of records");
   EXPECT_EQ(refusal(R"({"do":"produce_batch","records":[{"name":"A","topic":"t"},{"name":"B"}]})"),

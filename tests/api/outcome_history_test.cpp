@@ -90,7 +90,11 @@ TEST(OutcomeHistory, NamesTheLineThatIsWrong) {
   EXPECT_EQ(read(history, "", "{\"event\":\"outcome\",\"name\":\"A\",\"outcome\":\"lost\"}"),
             "line 1: \"lost\" is no outcome");
   EXPECT_EQ(read(history, "", "\n{\"event\":\"outcome\"}"), "line 2: no name");
-  EXPECT_EQ(read(history, "", "x"), "line 1: not a JSON object");
+  EXPECT_EQ(read(history, "", "x"), "line 1: not JSON: invalid literal; last read: 'x'");
+  EXPECT_EQ(read(history, "", "[]"), "line 1: not a JSON object");
+  EXPECT_EQ(read(history, "", R"({"event":"x"}
+{"event":"outcome","name":"A","outcome":"not_written","outcome":"delivered","offset":0})"),
+            "line 2: column 55: \"outcome\" twice");
   for (const char* nonsense : {"\"x\"", "1e30", "2.5", "-99", "true", "[]"})
     EXPECT_EQ(read(history, "",
                    std::string{R"({"event":"outcome","name":"A","outcome":"delivered",)"} +
