@@ -1,6 +1,7 @@
 // Records that are refused before they are buffered: why, and what is left of them.
 #include "api/producer_body.hpp"
 
+#include "actors/halted_keys.hpp"
 #include "actors/refused_record.hpp"
 #include "api/refusal_line.hpp"
 #include "wire/record_batch.hpp"
@@ -44,29 +45,30 @@ std::vector<owned_record> producer_body::take_closed_waiters() {
 }
 
 /// What a refused record leaves: its key, for the choice of its partition and for the halt, and its
-/// size. A key of usual length needs no room in the budget: who waited in vain for some would else
-/// halt a key that nobody can name. Null: there is no room for that.
+/// size. What is told of a halted key needs no room in the budget: who waited in vain for some
+/// would else halt a key that nobody can name. Null: there is no room for all of it, which the
+/// choice of a partition needs.
 actors::record_node* producer_body::refused_node(const record& what, bool needs_key) noexcept {
   constexpr std::size_t key_bytes_max = 64 * 1024;
-  constexpr std::size_t unpaid_bytes_max = 1024;
   const actors::refused_size size_note{wire::record_tail_size(what)};
   record left;
   left.key = what.key;
   left.value = size_note.as_value();
-  const std::size_t size = wire::record_tail_size(left);
+  std::size_t size = wire::record_tail_size(left);
   const std::uint64_t cost = actors::record_cost(size);
   const bool paid = size <= key_bytes_max && shared_.room.try_take(cost);
-  if (paid || (size <= unpaid_bytes_max && !needs_key)) {
-    actors::record_node* node = actors::make_record_node(left, static_cast<std::uint32_t>(size));
-    if (node != nullptr && !paid) node->weight = 0;
-    if (node != nullptr) return node;
-    if (paid) shared_.room.give_back(cost);
+  if (!paid && needs_key) return nullptr;
+  if (!paid && left.key) {
+    left.key = left.key->substr(0, actors::halted_keys::key_bytes_max);
+    size = wire::record_tail_size(left);
   }
-  if (needs_key) return nullptr;
-  actors::record_node* node = actors::allocate_record_node(0);
+  actors::record_node* node = actors::make_record_node(left, static_cast<std::uint32_t>(size));
+  if (node == nullptr && paid) shared_.room.give_back(cost);
+  if (node == nullptr && needs_key) return nullptr;
+  if (node == nullptr) node = actors::allocate_record_node(0);
   if (node == nullptr) return nullptr;
-  node->weight = 0;
-  node->key_hash = actors::key_hash_of(what.key);
+  if (!paid || node->tail_size == 0) node->weight = 0;
+  node->key_hash = actors::key_hash_of(what.key);  // of all of it: so it is recovered
   return node;
 }
 

@@ -96,6 +96,46 @@ TEST(Admission, WhoWaitsInVainHaltsAKeyThatHasItsName) {
   EXPECT_FALSE(failure->cause) << failure->cause.message();
 }
 
+// Of a long key status() and the events tell the beginning; all of it ends the halt.
+TEST(Admission, WhoWaitsInVainWithALongKeyHaltsAKeyThatHasItsBeginning) {
+  history_options options;
+  options.config = hurried_config();
+  options.config.on_failure = failure_policy::halt_key;
+  options.config.batch_size_bytes = 1000;
+  options.config.buffer_memory_bytes = 4000;
+  options.config.max_block = std::chrono::milliseconds(200);
+  history story(options);
+  story.produce(0, "warm");
+  ASSERT_TRUE(story.run_until_answered());
+  wait_for(story.world(), story.producer().pause(history::topic(), 0));
+  story.produce(0, "first", 3500);
+  const std::string key = "customer" + std::string(2000, 'k');
+  const std::string value = "v";
+  record waits = to_first_partition(value);
+  waits.key = key;
+  event_stream events = story.producer().events();
+  bool told = false;
+  story.producer().produce_batch({&waits, 1}).then([&](const std::vector<outcome>& answers) {
+    told = answers.front().failure()->code == client_errc::admission_timeout;
+  });
+  story.run_for(std::chrono::milliseconds(300));
+  ASSERT_TRUE(told);
+  const auto status = wait_for(story.world(), story.producer().status()).partitions.at(0);
+  ASSERT_EQ(status.halted_keys, 1U);
+  EXPECT_EQ(status.some_halted_keys.at(0).key, key.substr(0, 1024));
+  const auto halted = wait_for(story.world(), events.next());
+  ASSERT_TRUE(halted);
+  EXPECT_EQ(halted->keys, std::vector{key.substr(0, 1024)});
+
+  const auto recover = [&](std::string_view which) {
+    return wait_for(story.world(),
+                    story.producer().recover(history::topic(), 0, which, recovery::discard));
+  };
+  EXPECT_FALSE(recover(key.substr(0, 1024)).was_halted) << "another key";
+  EXPECT_TRUE(recover(key).was_halted);
+  ASSERT_TRUE(story.run_until_answered());
+}
+
 // The first of two that wait gives up; the room is enough for the second, who is let in by that.
 TEST(Admission, AWaiterThatGivesUpLetsTheNextOneIn) {
   history_options options;
