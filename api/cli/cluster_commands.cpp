@@ -113,6 +113,13 @@ action delete_records(command_object& from) {
   };
 }
 
+action compact(command_object& from) {
+  return [at = place{from}, before = from.optional_id<offset>("before")](cluster& to) -> json {
+    if (!to.view(at.topic, at.partition)) return refuse("no such partition");
+    return {{"removed", to.compact(at.topic, at.partition, before).size()}};
+  };
+}
+
 action move_leader(command_object& from) {
   constexpr std::pair<std::string_view, testing::tail> tails[] = {
       {"kept", testing::tail::kept}, {"lost", testing::tail::lost}, {"own", testing::tail::own}};
@@ -259,6 +266,7 @@ const std::map<std::string_view, reader>& readers() {
       {"alter_topic", alter_topic},
       {"add_partitions", add_partitions},
       {"delete_records", delete_records},
+      {"compact", compact},
       {"move_leader", move_leader},
       {"hold_replication", hold_replication},
       {"limit_in_sync", limit_in_sync},

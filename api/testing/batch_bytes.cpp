@@ -157,11 +157,18 @@ std::optional<std::vector<std::byte>> recompress(byte_view batch, const batch_he
     if (plain.error) return std::nullopt;
     payload = plain.bytes;
   }
+  batch_header wanted = header;
+  wanted.attributes = static_cast<std::int16_t>((header.attributes & ~attribute_codec) | codec);
+  return with_records(batch, wanted, payload);
+}
+
+std::optional<std::vector<std::byte>> with_records(byte_view batch, const batch_header& header,
+                                                   byte_view payload) {
   std::vector<std::byte> made(batch.begin(), batch.begin() + batch_header_bytes);
-  if (codec == 0) {
+  if (header.codec() == 0) {
     made.insert(made.end(), payload.begin(), payload.end());
   } else {
-    const auto wanted = static_cast<wire::codec>(codec);
+    const auto wanted = static_cast<wire::codec>(header.codec());
     wire::segment_chain input;
     wire::segment_chain output;
     input.append(payload);
@@ -171,8 +178,9 @@ std::optional<std::vector<std::byte>> recompress(byte_view batch, const batch_he
     made.insert(made.end(), packed.begin(), packed.end());
   }
   put_big_endian(std::span{made}, 8, static_cast<std::int32_t>(made.size() - batch_prefix_bytes));
-  const auto attributes = static_cast<std::int16_t>((header.attributes & ~attribute_codec) | codec);
-  patch_timestamps(made, attributes, header.max_timestamp);
+  put_big_endian(std::span{made}, 27, header.base_timestamp);
+  put_big_endian(std::span{made}, 57, header.record_count);
+  patch_timestamps(made, header.attributes, header.max_timestamp);
   return made;
 }
 

@@ -80,6 +80,11 @@ struct unpacked_records {
 /// Decompresses if needed and parses; `batch` outlives the result.
 unpacked_records unpack(byte_view batch, const batch_header& header);
 
+/// The batch with other records: `payload` is uncompressed, the header says codec, timestamps and
+/// count; the rest of it is that of `batch`. Nothing when the codec fails.
+std::optional<std::vector<std::byte>> with_records(byte_view batch, const batch_header& header,
+                                                   byte_view payload);
+
 /// The same batch under another codec; nothing when the codec fails.
 std::optional<std::vector<std::byte>> recompress(byte_view batch, const batch_header& header,
                                                  int codec);

@@ -1,6 +1,8 @@
 // The part of cluster that controls what is beside produce attempts: other APIs, rights, replicas.
 #include "api/testing/cluster_guard.hpp"
 
+#include <limits>
+
 namespace partita::testing {
 
 void cluster::inject(const api_fault& fault) {
@@ -69,6 +71,15 @@ void cluster::roll_back(std::string_view topic, partition_id partition, partita:
   auto* found = core_->state().topic(topic);
   if (auto* part = found == nullptr ? nullptr : found->partition(partition.value))
     part->roll_back(end.value);
+}
+
+std::vector<log_record> cluster::compact(std::string_view topic, partition_id partition,
+                                         std::optional<partita::offset> before) {
+  const guard hold{*this};
+  auto* found = core_->state().topic(topic);
+  auto* part = found == nullptr ? nullptr : found->partition(partition.value);
+  if (part == nullptr) return {};
+  return part->clean(before ? before->value : std::numeric_limits<std::int64_t>::max());
 }
 
 void cluster::isolate_broker(broker_id broker) {

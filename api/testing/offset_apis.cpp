@@ -43,11 +43,11 @@ timed_offset find_record(const partition_model& partition, Wanted&& wanted) {
     if (batch->last_offset() >= partition.high_watermark()) break;
     const auto& header = batch->header;
     const auto unpacked = unpack(batch->bytes, header);
-    for (std::size_t i = 0; i < unpacked.records.size(); ++i) {
-      const auto at = header.base_offset + static_cast<std::int64_t>(i);
+    for (const auto& record : unpacked.records) {
+      const auto at = header.base_offset + record.offset_delta;
       const auto time = (header.attributes & attribute_log_append_time) != 0
                             ? header.max_timestamp
-                            : header.base_timestamp + unpacked.records[i].timestamp_delta;
+                            : header.base_timestamp + record.timestamp_delta;
       if (at >= log.start() && wanted(time)) return {at, time, header.leader_epoch};
     }
   }
@@ -65,7 +65,7 @@ timed_offset find_offset(const partition_model& partition, std::int64_t timestam
   if (timestamp == newest) {
     std::int64_t largest = -1;
     for (const auto& batch : partition.log().batches())
-      if (batch->last_offset() < partition.high_watermark())
+      if (batch->last_offset() < partition.high_watermark() && batch->header.record_count > 0)
         largest = std::max(largest, batch->header.max_timestamp);
     if (largest < 0) return {};
     return find_record(partition, [&](std::int64_t time) { return time >= largest; });

@@ -1,15 +1,17 @@
 #include "api/testing/partition_log.hpp"
 
 #include "api/testing/control_batch.hpp"
+#include "api/testing/log_cleaner.hpp"
 
 #include <partita/contract.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace partita::testing {
 
 void partition_log::append(batch_pointer batch) {
-  PARTITA_EXPECTS(batch->first_offset() == end_, batch->first_offset(), end_);
+  PARTITA_EXPECTS(batch->first_offset() >= end_, batch->first_offset(), end_);
   end_ = batch->last_offset() + 1;
   remember(*batch);
   bytes_ += static_cast<std::int64_t>(batch->bytes.size());
@@ -38,13 +40,24 @@ void partition_log::delete_before(std::int64_t offset) {
   }
 }
 
+std::vector<log_record> partition_log::clean(std::int64_t before) {
+  auto done = testing::clean(batches_, before, producers_);
+  for (const auto& batch : done.gone) cleaned_.insert(batch->serial);
+  batches_ = std::move(done.left);
+  bytes_ = 0;
+  for (const auto& batch : batches_) bytes_ += static_cast<std::int64_t>(batch->bytes.size());
+  return std::move(done.removed);
+}
+
 void partition_log::truncate(std::int64_t offset) {
   if (offset >= end_) return;
+  auto first_dropped = end_;
   while (!batches_.empty() && batches_.back()->last_offset() >= offset) {
+    first_dropped = batches_.back()->first_offset();
     bytes_ -= static_cast<std::int64_t>(batches_.back()->bytes.size());
     batches_.pop_back();
   }
-  end_ = batches_.empty() ? std::min(start_, offset) : batches_.back()->last_offset() + 1;
+  end_ = std::min(offset, std::max(first_dropped, start_));
   start_ = std::min(start_, end_);
   producers_.clear();
   aborted_.clear();
@@ -77,9 +90,9 @@ std::int64_t partition_log::first_unstable() const noexcept {
 std::int64_t partition_log::common_end(const partition_log& leader) const noexcept {
   // Same offset and same batch on both sides; below the leader's start there is nothing to compare.
   const auto same = [&](const batch_pointer& mine) {
-    if (mine->last_offset() < leader.start()) return true;
+    if (mine->last_offset() < leader.start() || leader.cleaned_.contains(mine->serial)) return true;
     const auto at = leader.find(mine->first_offset());
-    return at < leader.batches().size() && leader.batches()[at] == mine;
+    return at < leader.batches().size() && leader.batches()[at]->serial == mine->serial;
   };
   auto keep = batches_.size();
   while (keep > 0 && !same(batches_[keep - 1])) --keep;

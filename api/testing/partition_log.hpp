@@ -1,8 +1,10 @@
 // The log of one replica: batches as they were appended, and the producers it remembers from them.
 //
 // Invariants
-// 1. Offsets are dense: a batch starts where the one before it ended.
-// 2. Batches never change; replicas share them, so "has the same batch" is pointer equality.
+// 1. Offsets are dense as they are written: a batch starts where the one before it ended. Cleaning
+//    leaves gaps.
+// 2. Batches never change; replicas share them. What cleaning leaves of one has its serial, so "has
+//    the same batch" is equality of serials.
 // 3. Moving the start up keeps producer state (KIP-360); truncation rebuilds it from what is left.
 //
 // Threads: pure, one owner.
@@ -11,9 +13,12 @@
 #include "api/testing/batch_bytes.hpp"
 #include "api/testing/producer_state.hpp"
 
+#include <partita/testing/cluster.hpp>
+
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace partita::testing {
@@ -21,6 +26,7 @@ namespace partita::testing {
 struct stored_batch {
   batch_header header;  ///< as stored: with its final place, epoch and timestamps
   std::vector<std::byte> bytes;
+  std::uint64_t serial = 0;  ///< of the batch that was written; one of its partition has it
 
   [[nodiscard]] std::int64_t first_offset() const noexcept { return header.base_offset; }
   [[nodiscard]] std::int64_t last_offset() const noexcept {
@@ -57,7 +63,8 @@ class partition_log {
   /// Where the oldest open transaction began; end() while none is open.
   [[nodiscard]] std::int64_t first_unstable() const noexcept;
 
-  /// The batch must start at end(). Followers store what the leader has, without any check.
+  /// The batch starts at end(), or behind a gap. Followers store what the leader has, without any
+  /// check.
   void append(batch_pointer batch);
   /// Forgets everything and goes on at `offset`.
   void begin_at(std::int64_t offset);
@@ -65,6 +72,9 @@ class partition_log {
   [[nodiscard]] std::size_t find(std::int64_t offset) const noexcept;
   /// Moves the start up; whole batches below it are dropped.
   void delete_before(std::int64_t offset);
+  /// Compacts what lies below `before`, and returns what was removed. What is known of producers
+  /// stays.
+  std::vector<log_record> clean(std::int64_t before);
   /// Drops every batch that reaches `offset` or beyond.
   void truncate(std::int64_t offset);
   /// Up to there this log holds what `leader` holds.
@@ -81,6 +91,7 @@ class partition_log {
   std::int64_t bytes_ = 0;
   producer_state producers_;
   std::vector<aborted_transaction> aborted_;
+  std::set<std::uint64_t> cleaned_;  // serials of batches of which nothing is left
 };
 
 }  // namespace partita::testing

@@ -110,6 +110,7 @@ broker_errc partition_model::check_producer(const append_request& request, const
 produce_result partition_model::store(checked_batch batch, partition_log& log, std::int32_t epoch) {
   auto stored = std::make_shared<stored_batch>();
   stored->bytes = std::move(batch.bytes);
+  stored->serial = ++last_serial_;
   patch_place(stored->bytes, log.end(), epoch);
   stored->header = read_batch_header(stored->bytes);
   produce_result result;
@@ -313,6 +314,21 @@ broker_errc partition_model::delete_before(std::int64_t offset) {
   for (auto& one : replicas_)
     if (one.running && one.log.end() >= offset) one.log.delete_before(offset);
   return broker_errc::none;
+}
+
+std::vector<log_record> partition_model::clean(std::int64_t before) {
+  std::vector<log_record> removed;
+  const auto& batches = log().batches();
+  if (leader_ < 0 || batches.empty()) return removed;
+  // The leader's newest batch stays everywhere. A follower that has something behind it, which it
+  // is going to lose, would take it for an older one.
+  const auto limit = std::min({before, last_stable_offset(), batches.back()->first_offset()});
+  for (auto& one : replicas_) {
+    if (!one.running || !in_sync(one.broker)) continue;
+    auto lost = one.log.clean(limit);
+    if (one.broker == leader_) removed = std::move(lost);
+  }
+  return removed;
 }
 
 void partition_model::retain(std::int64_t bytes_max) {

@@ -117,6 +117,9 @@ class partition_model {
   /// All replicas remember this batch as the producer's newest one.
   void seed_producer(const batch_tuple& tuple, std::int64_t timestamp_ms);
   broker_errc delete_before(std::int64_t offset);
+  /// Every in-sync replica compacts its log below `before`, as far as nothing of it can be undone.
+  /// Returns what the leader's log lost.
+  std::vector<log_record> clean(std::int64_t before);
   /// Drops the oldest batches below the high watermark while the log is larger.
   void retain(std::int64_t bytes_max);
   void expire_producers(std::int64_t now_ms, std::int64_t limit_ms);
@@ -136,6 +139,7 @@ class partition_model {
   std::int32_t last_leader_ = -1;
   std::int32_t leader_epoch_ = 0;
   std::int64_t high_watermark_ = 0;
+  std::uint64_t last_serial_ = 0;
   std::vector<replica> replicas_;
   std::vector<std::int32_t> in_sync_;
   struct verification {

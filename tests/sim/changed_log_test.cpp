@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace partita::testing {
 namespace {
@@ -101,6 +102,56 @@ TEST_F(ChangedLog, TheFirstRecordOfAProducerIsFoundInALogThatIsWhole) {
   const settlement verdict = wait_for(world_, ours_->settle(told.failure()->ticket));
   ASSERT_TRUE(verdict.is_delivered());
   EXPECT_EQ(verdict.delivery()->offset, offset(3));
+}
+
+/// A record of ours whose answers never come: it lies behind what the others wrote, in one batch.
+class CompactedLog : public ChangedLog {
+ protected:
+  outcome produce_keyed(producer& by, const std::string& key, const std::string& value) {
+    std::optional<outcome> told;
+    by.produce({.topic = "t", .key = key, .value = value, .partition = 0},
+               [&told](const outcome& answer) { told = answer; });
+    EXPECT_TRUE(world_.time().run_until([&] { return told.has_value(); }, 10s));
+    return told.value_or(outcome(failed{}));
+  }
+  outcome produce_muted(bool is_first = false) {
+    if (!is_first) EXPECT_TRUE(produce_keyed(*ours_, "first", "1").is_delivered());
+    fault mute;
+    mute.reply = reply::never;
+    mute.times = 1'000'000;
+    mute.value = "A";
+    world_.cluster().inject(mute);
+    const outcome told = produce_keyed(*ours_, "k", "A");
+    for (const char* key : {"k", "other", "newest"})
+      EXPECT_TRUE(produce_keyed(*others_, key, "B").is_delivered());
+    return told;
+  }
+  static std::vector<std::int64_t> offsets_of(const std::vector<log_record>& records) {
+    std::vector<std::int64_t> all;
+    for (const log_record& each : records) all.push_back(each.offset.value);
+    return all;
+  }
+};
+
+// The batch stays, empty, as the newest one of its producer: it is found.
+TEST_F(CompactedLog, ARecordThatWasReplacedIsFoundByWhatIsLeftOfItsBatch) {
+  const outcome told = produce_muted();
+  EXPECT_EQ(offsets_of(world_.cluster().compact("t", 0)), std::vector<std::int64_t>{1});
+  ASSERT_NE(told.failure(), nullptr);
+  EXPECT_EQ(told.failure()->fate, fate::unknown);
+  const settlement verdict = wait_for(world_, ours_->settle(told.failure()->ticket));
+  ASSERT_TRUE(verdict.is_delivered());
+  EXPECT_EQ(verdict.delivery()->offset, offset(1));
+}
+
+// Behind a newer batch of its producer nothing of it is left but a gap, and that proves nothing.
+TEST_F(CompactedLog, AGapWhereItMayHaveLainProvesNothing) {
+  const outcome told = produce_muted();
+  EXPECT_TRUE(produce_keyed(*ours_, "fence", "1").is_delivered());
+  EXPECT_TRUE(produce_keyed(*others_, "last", "1").is_delivered());
+  EXPECT_EQ(offsets_of(world_.cluster().compact("t", 0)), std::vector<std::int64_t>{1});
+  EXPECT_EQ(world_.cluster().batches("t", 0).size(), 6U);
+  EXPECT_EQ(undecided(*ours_, told), make_error_code(client_errc::log_trimmed));
 }
 
 }  // namespace

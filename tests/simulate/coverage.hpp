@@ -62,7 +62,8 @@ namespace partita::simulate {
   X(closing, closed_twice)          \
   X(closing, destroyed)             \
   X(swizzle, clogged)               \
-  X(swizzle, flapped)
+  X(swizzle, flapped)               \
+  X(compaction, compacted)
 
 enum class fault_kind : std::uint8_t {
 #define PARTITA_FAULT_NAME(group, kind) kind,

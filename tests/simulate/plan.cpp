@@ -31,6 +31,7 @@ constexpr std::array<group_row, fault_groups> groups{{
     {fault_group::cancellation, 14, "cancellation"},
     {fault_group::closing, 15, "closing"},
     {fault_group::swizzle, 16, "swizzle"},
+    {fault_group::compaction, 17, "compaction"},
 }};
 
 /// Between `low` and `high`, both included.
@@ -44,9 +45,10 @@ Value pick(seeded_draws& draws, const std::array<Value, Size>& values) {
 }
 
 void draw_faults(plan& made, seeded_draws& draws, std::string_view profile) {
-  const auto one_group = [&] { made.faults.set(draws.below(fault_groups)); };
+  constexpr auto drawn = static_cast<std::size_t>(fault_group::compaction);  // see below
+  const auto one_group = [&] { made.faults.set(draws.below(drawn)); };
   const auto swarm = [&] {
-    for (std::size_t i = 0; i < fault_groups; ++i)
+    for (std::size_t i = 0; i < drawn; ++i)
       if (draws.chance(0.45)) made.faults.set(i);
   };
   if (profile == "mixed") {
@@ -59,6 +61,15 @@ void draw_faults(plan& made, seeded_draws& draws, std::string_view profile) {
   if (profile == "swarm") return swarm();
   for (std::size_t i = 0; i < fault_groups; ++i)
     if (groups[i].name == profile) made.faults.set(i);
+}
+
+/// By draws of its own, so that the histories without it are those that they were before there was
+/// compaction.
+void draw_compaction(plan& made, std::string_view profile) {
+  seeded_draws draws(made.seed * 0x9e3779b97f4a7c15U + 29);
+  const bool any = profile == "mixed" || profile == "alone" || profile == "swarm";
+  if (any && made.faults.any() && draws.chance(0.2))
+    made.faults.set(static_cast<std::size_t>(fault_group::compaction));
 }
 
 producer_config draw_config(const plan& made, seeded_draws& draws) {
@@ -138,6 +149,7 @@ std::optional<plan> draw_plan(std::uint64_t seed, std::string_view profile) {
   plan made;
   made.seed = seed;
   draw_faults(made, draws, profile);
+  draw_compaction(made, profile);
   made.brokers = static_cast<int>(draws.chance(0.15) ? 1 : between(draws, 2, 3));
   const auto topics = draws.chance(0.25) ? 2 : 1;
   for (int i = 0; i < topics; ++i)

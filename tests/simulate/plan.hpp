@@ -39,8 +39,9 @@ enum class fault_group : std::uint8_t {
   cancellation,  ///< 14: single records, pause with abort
   closing,       ///< 15: close with any deadline, at any moment, twice
   swizzle,       ///< 16: all links clogged and freed in random order, flapping
+  compaction,    ///< 17: logs are compacted now and then
 };
-inline constexpr std::size_t fault_groups = 14;
+inline constexpr std::size_t fault_groups = 15;
 using fault_set = std::bitset<fault_groups>;
 
 [[nodiscard]] std::string_view name(fault_group group) noexcept;

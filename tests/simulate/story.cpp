@@ -267,9 +267,7 @@ class story {
 
   logs read() {
     logs held = weather_->former();
-    for_each_place([&](place where) {
-      held[where].push_back(world_.cluster().log(subject::topic_name(where.first), where.second));
-    });
+    for_each_place([&](place where) { held[where].push_back(weather_->log_of(where)); });
     return held;
   }
 

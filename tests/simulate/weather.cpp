@@ -49,7 +49,7 @@ constexpr std::array ambiguous{broker_errc::request_timed_out,
 bool strikes_from_outside(fault_group group) {
   return group != fault_group::clocks && group != fault_group::memory &&
          group != fault_group::hooks && group != fault_group::cancellation &&
-         group != fault_group::closing;
+         group != fault_group::closing && group != fault_group::compaction;
 }
 
 std::string text_of(place where) {
@@ -68,7 +68,9 @@ weather::weather(testing::simulation& world, const plan& history,
       subjects_(subjects),
       seen_(seen),
       trace_(trace),
-      draws_(history.seed * 61 + 3) {
+      draws_(history.seed * 61 + 3),
+      cleaner_draws_(history.seed * 67 + 5) {
+  if (has(history, fault_group::compaction)) compact_now_and_then();
   for (std::size_t i = 0; i < fault_groups; ++i)
     if (const auto group = static_cast<fault_group>(i);
         history.faults.test(i) && strikes_from_outside(group))

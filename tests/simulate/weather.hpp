@@ -16,6 +16,7 @@
 #include <partita/testing/cluster.hpp>
 #include <partita/testing/virtual_time.hpp>
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -35,6 +36,9 @@ class weather {
   void heal();
   [[nodiscard]] testing::seeded_draws& draws() noexcept { return draws_; }
   [[nodiscard]] place any_place();
+  /// What a partition's log holds, and what compaction took out of it: nothing of it is lost for
+  /// the judge.
+  [[nodiscard]] std::vector<testing::log_record> log_of(place where);
   /// The logs of topics that were deleted, in the order of their lives.
   [[nodiscard]] const logs& former() const noexcept { return former_; }
 
@@ -52,6 +56,8 @@ class weather {
   void make_again();
   void allow_everything();
   void strike_swizzle();
+  void compact_now_and_then();
+  void compact();
   void inject(testing::fault made, fault_kind kind);
   void struck(fault_kind kind, const std::string& where);
   void cut(int broker, std::chrono::milliseconds length);
@@ -67,12 +73,14 @@ class weather {
   coverage& seen_;
   const diary& trace_;
   testing::seeded_draws draws_;
+  testing::seeded_draws cleaner_draws_;
   std::vector<fault_group> groups_;  // of the history, those that strike from outside
   bool healed_ = false;
   std::set<int> stopped_;
   std::set<place> held_;
   std::set<int> gone_;  // topics that are deleted at the moment
   logs former_;
+  std::map<place, std::vector<testing::log_record>> compacted_;  // of the topics that there are
 };
 
 }  // namespace partita::simulate

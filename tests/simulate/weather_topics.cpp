@@ -3,6 +3,8 @@
 
 #include <array>
 #include <chrono>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -40,7 +42,8 @@ void weather::delete_topic(int topic) {
   struck(fault_kind::made_again, name);
   const int partitions = plan_.partitions[static_cast<std::size_t>(topic)];
   for (int index = 0; index < partitions; ++index)
-    former_[{topic, index}].push_back(cluster().log(name, index));
+    former_[{topic, index}].push_back(log_of({topic, index}));
+  for (int index = 0; index < partitions; ++index) compacted_.erase({topic, index});
   cluster().delete_topic(name);
   gone_.insert(topic);
   later(between(0, 4000), [this] { make_again(); });
@@ -52,6 +55,45 @@ void weather::make_again() {
     made.partitions = plan_.partitions[static_cast<std::size_t>(topic)];
     cluster().create_topic(subject::topic_name(topic), made);
   }
+}
+
+/// Brokers clean by themselves, whatever else strikes.
+void weather::compact_now_and_then() {
+  later(milliseconds{200 + cleaner_draws_.below(4000)}, [this] {
+    compact();
+    compact_now_and_then();
+  });
+}
+
+void weather::compact() {
+  const int topic = static_cast<int>(cleaner_draws_.below(plan_.partitions.size()));
+  const auto count = static_cast<std::uint64_t>(plan_.partitions[static_cast<std::size_t>(topic)]);
+  const place where{topic, static_cast<int>(cleaner_draws_.below(count))};
+  const std::string name = subject::topic_name(topic);
+  const auto view = cluster().view(name, where.second);
+  if (!view) return;  // it is deleted at the moment
+  std::optional<offset> before;
+  if (cleaner_draws_.chance(0.5))
+    before = static_cast<std::int64_t>(
+        cleaner_draws_.below(static_cast<std::uint64_t>(view->log_end.value) + 1));
+  const auto removed = cluster().compact(name, where.second, before);
+  if (removed.empty()) return;
+  struck(fault_kind::compacted, name + "-" + std::to_string(where.second) + ", " +
+                                    std::to_string(removed.size()) + " records from offset " +
+                                    std::to_string(removed.front().offset.value));
+  auto& all = compacted_[where];
+  all.insert(all.end(), removed.begin(), removed.end());
+}
+
+/// A replica that was away may still hold what was taken out of the others.
+std::vector<testing::log_record> weather::log_of(place where) {
+  std::map<std::int64_t, testing::log_record> all;
+  for (const auto& each : compacted_[where]) all.emplace(each.offset.value, each);
+  for (auto& each : cluster().log(subject::topic_name(where.first), where.second))
+    all.insert_or_assign(each.offset.value, std::move(each));
+  std::vector<testing::log_record> whole;
+  for (auto& [offset, each] : all) whole.push_back(std::move(each));
+  return whole;
 }
 
 void weather::strike_rights() {

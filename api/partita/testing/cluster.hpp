@@ -152,6 +152,12 @@ class cluster {
                           std::optional<std::string_view> value);
   broker_errc add_partitions(std::string_view name, std::int32_t total);
   broker_errc delete_records(std::string_view name, partition_id partition, partita::offset before);
+  /// Compacts a partition at once, as brokers do now and then where cleanup.policy says so: below
+  /// `before` (unset: the newest batch, which always stays) only the last record of a key is left,
+  /// and no record without a key. What brokers know of producers stays. Returns what its leader
+  /// removed, in the order of offsets; nothing while it has none.
+  std::vector<log_record> compact(std::string_view topic, partition_id partition,
+                                  std::optional<partita::offset> before = {});
   [[nodiscard]] std::vector<std::string> topics() const;
 
   // The log of the current leader; of the last one while there is none.
