@@ -56,7 +56,8 @@ search_step log_search::offset_answered(broker_errc code, partita::offset answer
   if (code != broker_errc::none) return refused(code);
   switch (phase_) {
     case phase::first_offset:
-      if (answer.known()) return start_at(answer);
+      // One before it: where compaction took what is as young, there is a gap.
+      if (answer.known()) return start_at(std::max<std::int64_t>(0, answer.value - 1));
       // Nothing is that young: not even what was written, if the log stamps by a slow clock.
       by_timestamp_ = false;
       phase_ = phase::log_start;

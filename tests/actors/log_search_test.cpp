@@ -346,8 +346,10 @@ TEST(LogSearch, ABrokersTimestampIsToldAndNotCompared) {
 // Where to begin is not known
 
 TEST(LogSearch, BeginsWhereTheTimestampsSay) {
-  leader_log log{
-      {stored(1, foreign, 1, first_time - 9'000'000), stored(2, foreign), stored(3, younger)}};
+  leader_log log{{stored(0, foreign, 1, first_time - 9'000'000),
+                  stored(1, foreign, 1, first_time - 9'000'000), stored(2, foreign),
+                  stored(3, younger)}};
+  log.per_answer = 3;
   log_search search(ask_for({target()}, -1));
   const search_step first = search.begin();
   EXPECT_EQ(std::get<ask_offset>(first).timestamp, first_time - 600'000);
@@ -355,6 +357,14 @@ TEST(LogSearch, BeginsWhereTheTimestampsSay) {
   EXPECT_EQ(end.end, search_end::decided);
   EXPECT_FALSE(end.found.at(0));
   EXPECT_EQ(log.fetches, 1) << "not from the log's start";
+}
+
+// It lay in the gap, perhaps: what is young begins behind it.
+TEST(LogSearch, AGapBeforeThePlaceThatTheTimestampsSayProvesNothing) {
+  leader_log log{{stored(1, foreign, 1, first_time - 9'000'000), stored(4, foreign)}};
+  const log_findings end = run(ask_for({target()}, -1), log);
+  EXPECT_EQ(end.end, search_end::undecidable);
+  EXPECT_EQ(end.reason, client_errc::log_trimmed);
 }
 
 TEST(LogSearch, DoesNotBelieveTimestampsOfABrokersClock) {

@@ -154,5 +154,14 @@ TEST_F(CompactedLog, AGapWhereItMayHaveLainProvesNothing) {
   EXPECT_EQ(undecided(*ours_, told), make_error_code(client_errc::log_trimmed));
 }
 
+// Nothing of ours was acknowledged before it: the log is looked at from where it is old enough on.
+TEST_F(CompactedLog, AGapBeforeWhatIsYoungProvesNothing) {
+  const outcome told = produce_muted(true);
+  EXPECT_TRUE(produce_keyed(*ours_, "fence", "1").is_delivered());
+  EXPECT_TRUE(produce_keyed(*others_, "last", "1").is_delivered());
+  EXPECT_EQ(offsets_of(world_.cluster().compact("t", 0)), std::vector<std::int64_t>{0});
+  EXPECT_EQ(undecided(*ours_, told), make_error_code(client_errc::log_trimmed));
+}
+
 }  // namespace
 }  // namespace partita::testing
