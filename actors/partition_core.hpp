@@ -158,8 +158,9 @@ class partition_core {
     recover_command* command;
     std::optional<std::uint32_t> key;  // its hash; none: the partition and all its keys
     std::uint64_t held_from;           // everything that was produced from here ...
-    std::uint64_t held_to;  // ... to here was held back; failures before held_to are collected
-    halted_keys keys;       // also held back, up to held_to
+    std::uint64_t held_to;   // ... to here was held back; failures before held_to are collected
+    halted_keys keys;        // also held back, up to held_to
+    bool other_log = false;  // the contradiction that it answers is taken for another log
   };
   static constexpr std::uint64_t nothing_held = std::numeric_limits<std::uint64_t>::max();
 
@@ -196,6 +197,7 @@ class partition_core {
   void release_if_orphaned(batch& sent);
   void accept(batch& sent, const attempt_note& note, instant now);
   void note_delivery(const batch& sent);
+  [[nodiscard]] bool is_impossible(const batch& sent, const attempt_end& success);
   void accept_too_late(const batch& sent, const attempt_note& note);
   void refuse_too_late(const batch& sent);
   void decide(batch& sent, const attempt_note& note, instant now);
@@ -280,6 +282,8 @@ class partition_core {
   void start_fencing() noexcept;
   void bump_when_drained(instant now);
   void unseal_survivors(instant now);
+  void forget_log();
+  void go_on_with_other_log();
   [[nodiscard]] bool was_replaced(const batch& candidate) const noexcept;
   void fail_replaced();
   void ask_for_producer_id();
@@ -337,6 +341,7 @@ class partition_core {
   std::uint64_t halt_ordinal_ =
       0;  // while halted: only what was produced before this record passes
   std::error_code halt_cause_;
+  bool contradiction_told_ = false;  // since the halt, by an outcome
   halted_keys keys_;
   std::uint64_t halts_ = 0;             // of keys and of the partition, ever
   std::uint64_t following_before_ = 0;  // fail_following: what was produced before this is to fail
@@ -372,7 +377,7 @@ class partition_core {
   std::vector<flush_barrier*> barriers_;
 
   std::uint32_t epoch_bumps_ = 0;
-  offset last_offset_;
+  offset last_offset_;                // of the present log
   std::optional<log_anchor> anchor_;  // the batch that ends there
   tally answered_;
   std::error_code last_error_;    // whatever it was

@@ -59,8 +59,15 @@ void partition_core::release_if_orphaned(batch& sent) {
 void partition_core::answered(batch& sent, const attempt_answer& answer, instant now) {
   const attempt_note note{attempt_end::answered(answer.code, answer.base_offset),
                           answer.log_append_time_ms, answer.code};
-  const attempt_verdict verdict = judge(note.end);
+  attempt_verdict verdict = judge(note.end);
   PARTITA_VISIT(event_of(verdict), state());
+  if (sent.state() == batch_state::failed && verdict == attempt_verdict::delivered &&
+      is_impossible(sent, note.end)) {
+    // Too late to be told as such, but no reason to call it delivered, or to try it as it is.
+    effects_.contradicted();
+    verdict = attempt_verdict::unknown;
+    sent.forgotten = true;
+  }
   attempt_over(sent, verdict);
   now_ = now;
   if (planted(mutant::completes_twice) && sent.state() == batch_state::failed && !sent.empty())
@@ -104,19 +111,24 @@ void partition_core::attempt_lost(batch& sent, bool handed_over, std::error_code
   bump_when_drained(now);
 }
 
+/// A success at a place that no log has (ODD-04; only -1 says that the broker does not know it), or
+/// that contradicts the order of sending (L9).
+bool partition_core::is_impossible(const batch& sent, const attempt_end& success) {
+  if (success.base_offset.value < -1) return true;
+  const offset at = delivered_offset(success.code, success.base_offset).value_or(offset());
+  return settings_.idempotent &&
+         ledger_.settled(tuple_of(sent), at) == ledger_answer::contradiction;
+}
+
 void partition_core::accept(batch& sent, const attempt_note& note, instant now) {
-  const std::optional<offset> at = delivered_offset(note.end.code, note.end.base_offset);
-  // A success at a place that no log has (ODD-04). Only -1 says that the broker does not know it.
-  const bool nowhere = note.end.base_offset.value < -1;
-  if (nowhere || (settings_.idempotent && ledger_.settled(tuple_of(sent), at.value_or(offset())) ==
-                                              ledger_answer::contradiction)) {
+  if (is_impossible(sent, note.end)) {
     effects_.contradicted();
     sent.enter(batch_state::awaiting_retry);
     sent.hopeless = attempt_note{attempt_end::answer_lost(), -1, client_errc::invariant_broken};
     return;
   }
   settings_.fitting->taken(sent.size());
-  sent.acknowledged_offset = at;
+  sent.acknowledged_offset = delivered_offset(note.end.code, note.end.base_offset);
   // A deduplicated retry is answered with the stored batch's largest timestamp, on CreateTime
   // topics too (DEDUP-04): it is the records' own, not the broker's.
   const bool own_time =
@@ -153,8 +165,6 @@ void partition_core::note_delivery(const batch& sent) {
 void partition_core::accept_too_late(const batch& sent, const attempt_note& note) {
   if (!sent.doubt.kept) return;
   const offset at = delivered_offset(note.end.code, note.end.base_offset).value_or(offset());
-  if (ledger_.settled(tuple_of(sent), at) == ledger_answer::contradiction)
-    return effects_.contradicted();
   const bool own_time =
       sent.attempts.attempts() > 1 && note.log_append_time_ms == sent.max_timestamp();
   book_.written(sent.tuple(), at, own_time ? -1 : note.log_append_time_ms);

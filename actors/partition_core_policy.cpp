@@ -50,6 +50,8 @@ void partition_core::end_failed(batch& victim, failure_policy policy, const fail
     if (!victim.entries()[i].answered) waited_for.push_back(i);
   const bool somebody_waits = !waited_for.empty();
   if (somebody_waits) apply_policy(policy, victim, waited_for, facts);
+  if (somebody_waits && facts.code == client_errc::invariant_broken)
+    contradiction_told_ = gate_ == gate::halted;
   answer_failed(victim, facts);
   keep_or_free(victim, policy, somebody_waits);
 }

@@ -81,7 +81,7 @@ partition_core::waiting_recovery* partition_core::recovery_of_key(std::uint64_t 
 
 void partition_core::recover(recover_command& command, instant now) {
   PARTITA_VISIT(core_event::recover, state());
-  waiting_recovery asked{&command, {}, nothing_held, 0, {}};
+  waiting_recovery asked{&command, {}, nothing_held, 0, {}, false};
   if (command.key) asked.key = key_hash_of(command.key);
   const halted_key* one = asked.key ? keys_.find(*asked.key) : nullptr;
   command.report.was_halted = asked.key ? one != nullptr : gate_ == gate::halted || !keys_.empty();
@@ -96,6 +96,7 @@ void partition_core::recover(recover_command& command, instant now) {
   } else {
     asked.keys = std::exchange(keys_, {});
     if (gate_ == gate::halted) asked.held_from = halt_ordinal_;
+    asked.other_log = std::exchange(contradiction_told_, false) && ledger_.another_log_suspected();
     gate_ = gate::open;
     halt_cause_ = {};
   }
@@ -121,6 +122,7 @@ void partition_core::carry_out_recoveries(instant now) {
     const waiting_recovery asked = std::move(recoveries_.front());
     recoveries_.erase(recoveries_.begin());
     recover_command& command = *asked.command;
+    if (asked.other_log) go_on_with_other_log();
     batch_queue failed;
     collect_failed(asked, failed);
     switch (command.how) {

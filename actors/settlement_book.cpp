@@ -114,7 +114,7 @@ void settlement_book::decide(unknown_batch& batch, const ticket_verdict& verdict
   answer_all(batch);
 }
 
-void settlement_book::topic_replaced() {
+void settlement_book::log_changed() {
   for (unknown_batch& each : batches_)
     if (each.verdict.state == ticket_state::open)
       decide(each, {ticket_state::undecidable, {}, -1, client_errc::log_changed, {}});

@@ -111,7 +111,7 @@ class settlement_book {
   void producer_id_changed(producer_id now_used) noexcept;
   void decide(unknown_batch& batch, const ticket_verdict& verdict);
   /// Offsets from before say nothing about the new log.
-  void topic_replaced();
+  void log_changed();
   /// Drops what is too old; answers who waits for it.
   void expire(instant now);
   /// When expire() has something to say to somebody.

@@ -5,12 +5,19 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace partita::actors {
 namespace {
 
 bool overlap(sequence one, std::int32_t one_count, sequence other, std::int32_t other_count) {
   return sequence_distance(one, other) < one_count || sequence_distance(other, one) < other_count;
+}
+
+/// Not known: no log has so many offsets.
+offset end_of(offset base, std::int32_t count) noexcept {
+  if (base.value > std::numeric_limits<std::int64_t>::max() - count) return {};
+  return offset(base.value + count);
 }
 
 }  // namespace
@@ -108,7 +115,10 @@ ledger_answer tuple_ledger::settled(const batch_tuple& tuple, partita::offset ba
   if (at == absent) return ledger_answer::not_remembered;
   entry& found = entries_[at];
   if (found.state == standing::settled) return ledger_answer::contradiction;
-  if (base_offset.value >= 0 && !ordered(at, base_offset)) return ledger_answer::contradiction;
+  if (base_offset.value >= 0 && !ordered(at, base_offset)) {
+    claimed_end_ = std::max(claimed_end_, end_of(base_offset, found.count));
+    return ledger_answer::contradiction;
+  }
   found.state = standing::settled;
   found.base_offset = base_offset.value >= 0 ? base_offset : partita::offset{};
   return ledger_answer::ok;
@@ -116,7 +126,7 @@ ledger_answer tuple_ledger::settled(const batch_tuple& tuple, partita::offset ba
 
 bool tuple_ledger::ordered(std::size_t at, partita::offset base_offset) const noexcept {
   const entry& found = entries_[at];
-  if (base_offset.value > std::numeric_limits<std::int64_t>::max() - found.count) return false;
+  if (!end_of(base_offset, found.count).known()) return false;
   if (found.incarnation != incarnation_) return true;
   if (base_offset < floor_) return false;
   for (std::size_t other = 0; other < size_; ++other) {
@@ -132,6 +142,12 @@ bool tuple_ledger::ordered(std::size_t at, partita::offset base_offset) const no
 void tuple_ledger::new_incarnation() {
   ++incarnation_;
   floor_ = {};
+  claimed_end_ = {};
+}
+
+void tuple_ledger::begin_anew() {
+  ++incarnation_;
+  floor_ = std::exchange(claimed_end_, offset());
 }
 
 std::size_t tuple_ledger::outstanding() const noexcept {

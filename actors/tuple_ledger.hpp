@@ -9,6 +9,8 @@
 //    others (settled, abandoned) at least the newest five are kept.
 // 2. No two entries of one (id, epoch) overlap in sequences; a released entry is gone.
 // 3. Acknowledged offset ranges of one topic incarnation are disjoint and ordered as first written.
+//    Another one begins with a topic that is made again, and when the application goes on with a
+//    log that lost acknowledged records.
 //
 // Threads: owned by one partition. No allocation; under 512 bytes.
 #pragma once
@@ -61,11 +63,18 @@ class tuple_ledger {
   /// effect on what is not outstanding: a batch whose write was refused is given up like any other.
   void abandoned(const batch_tuple& tuple);
 
-  /// Acknowledged at this offset (none: not known). A contradiction changes nothing.
+  /// Acknowledged at this offset (none: not known). A contradiction changes nothing, but where it
+  /// claims to lie is remembered for begin_anew().
   [[nodiscard]] ledger_answer settled(const batch_tuple& tuple, partita::offset base_offset);
 
   /// The topic was recreated: offsets of the old log say nothing about the new one.
   void new_incarnation();
+
+  /// Some success would be in order if the log had lost what was acknowledged before.
+  [[nodiscard]] bool another_log_suspected() const noexcept { return claimed_end_.known(); }
+  /// It is believed: the log is another one, and what contradicted lies in it. So what is
+  /// acknowledged from now on lies behind that, though before what the old log held.
+  void begin_anew();
 
   [[nodiscard]] std::size_t outstanding() const noexcept;
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -99,6 +108,8 @@ class tuple_ledger {
   std::uint8_t incarnation_ = 0;
   /// First offset behind the acknowledged batches that were forgotten, in this incarnation.
   partita::offset floor_;
+  /// First offset behind what was acknowledged against the order, since the last beginning.
+  partita::offset claimed_end_;
 };
 
 static_assert(sizeof(tuple_ledger) <= 512, "ten thousand idle partitions pay for each byte");

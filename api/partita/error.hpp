@@ -34,7 +34,8 @@ enum class client_errc {
   no_acknowledgement,      ///< acks=0: handed to the network, no answer will come
   answer_lost,             ///< the connection ended after the whole request was handed over
   epoch_given_up,          ///< an earlier batch of the same epoch was given up while in doubt
-  invariant_broken,        ///< an answer contradicts what was sent (L9); the partition halted
+  invariant_broken,        ///< an answer contradicts what was sent, or the log lost records that
+                           ///< were acknowledged (L9); the partition halted, see recover()
   topic_replaced,          ///< the topic was deleted and created again meanwhile; see recover()
   no_broker_answered,      ///< nobody could be asked about the topic yet
   leader_without_address,  ///< metadata names a leader whose address it does not give

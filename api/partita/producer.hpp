@@ -144,7 +144,8 @@ class producer {
                         pause_mode mode = pause_mode::hold);
   operation<bool> resume(std::string_view topic, partition_id partition);
 
-  /// Ends the halt of a partition, and of all keys that are halted in it.
+  /// Ends the halt of a partition, and of all keys that are halted in it. After one by
+  /// invariant_broken: goes on with the log as it is, also where it lost acknowledged records.
   [[nodiscard]] operation<recovery_report> recover(std::string_view topic, partition_id partition,
                                                    recovery how, recover_options options = {});
   /// Ends the halt of one key. If it is not halted the report says so and nothing changes.

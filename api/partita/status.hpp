@@ -49,7 +49,7 @@ struct partition_status {
   std::vector<halted_key_status> some_halted_keys{};  ///< at most ten of them
   std::uint64_t tickets_kept = 0;  ///< records of unknown fate that settle() can be asked for
   std::uint32_t epoch_bumps = 0;
-  partita::offset last_offset{};  ///< highest acknowledged offset
+  partita::offset last_offset{};  ///< highest acknowledged offset of the present log
   tally answered{};
   std::error_code last_error{};
 };

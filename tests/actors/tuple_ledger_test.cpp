@@ -262,6 +262,30 @@ TEST(TupleLedger, StartsAgainWithTheOffsetsOfARecreatedTopic) {
   EXPECT_EQ(ledger.settled(tuple(0, 2, 1), 1), answer::ok);
 }
 
+TEST(TupleLedger, BeginsAnewBehindWhatContradicted) {
+  tuple_ledger ledger;
+  send(ledger, tuple(0, 0, 1));
+  send(ledger, tuple(0, 1, 2));
+  send(ledger, tuple(0, 3, 1));
+  ASSERT_EQ(ledger.settled(tuple(0, 0, 1), 100), answer::ok);
+  EXPECT_FALSE(ledger.another_log_suspected());
+  ASSERT_EQ(ledger.settled(tuple(0, 1, 2), 50), answer::contradiction);
+  EXPECT_TRUE(ledger.another_log_suspected());
+  ledger.abandoned(tuple(0, 1, 2));
+  ledger.abandoned(tuple(0, 3, 1));
+
+  ledger.begin_anew();
+
+  EXPECT_FALSE(ledger.another_log_suspected());
+  EXPECT_EQ(ledger.check_before_write(tuple(0, 1, 2, 2)), answer::contradiction);
+  send(ledger, tuple(1, 0, 1));
+  send(ledger, tuple(1, 1, 1));
+  EXPECT_EQ(ledger.settled(tuple(1, 0, 1), 51), answer::contradiction) << "it lies at 50 and 51";
+  EXPECT_EQ(ledger.settled(tuple(1, 0, 1), 52), answer::ok);
+  EXPECT_EQ(ledger.settled(tuple(1, 1, 1), 52), answer::contradiction);
+  EXPECT_EQ(ledger.settled(tuple(1, 1, 1), 53), answer::ok);
+}
+
 TEST(TupleLedger, RefusesMoreBatchesThanAPartitionMayHaveOutstanding) {
   tuple_ledger ledger;
   for (std::int32_t at = 0; at < 7; ++at) send(ledger, tuple(0, at, 1));
