@@ -65,7 +65,8 @@ void topic_first_seen(const topic_facts& now, std::vector<cluster_change>& chang
 
 void compare_topics(const topic_facts& before, const topic_facts& after,
                     std::vector<cluster_change>& changes) {
-  if (before.id.known() && after.id.known() && before.id != after.id) {
+  const bool other_id = before.id.known() && after.id.known() && before.id != after.id;
+  if (other_id || before.incarnation != after.incarnation) {
     changes.push_back({.kind = kind::topic_recreated, .topic = after.name});
     return;
   }

@@ -63,9 +63,47 @@ void remember_replaced(const topic_facts& before, topic_facts& topic) {
   if (topic.replaced.size() > kept_max) topic.replaced.erase(topic.replaced.begin());
 }
 
-topic_facts merge_partitions(const topic_facts* before, const topic_answer& answer) {
-  const bool same_topic = before != nullptr && !recreated(*before, answer.id);
-  const bool epochs_hold = before != nullptr && comparable(*before, answer);
+/// It names an older epoch for a partition that its known leader does not serve.
+bool goes_back(const topic_facts& before, const topic_answer& answer,
+               std::span<const unled_partition> unled) {
+  return std::any_of(
+      answer.partitions.begin(), answer.partitions.end(), [&](const partition_answer& each) {
+        const partition_facts* known = before.partition(each.index);
+        if (known == nullptr || !each.epoch.known() || !(each.epoch < known->epoch)) return false;
+        return std::any_of(unled.begin(), unled.end(), [&](const unled_partition& one) {
+          return one.partition == each.index && one.topic == before.name;
+        });
+      });
+}
+
+rewind_evidence weigh(rewind_evidence evidence, broker_id from) {
+  ++evidence.answers;
+  if (from.known() &&
+      std::find(evidence.from.begin(), evidence.from.end(), from) == evidence.from.end())
+    evidence.from.push_back(from);
+  return evidence;
+}
+
+bool convinces(const rewind_evidence& evidence, std::size_t brokers) noexcept {
+  return evidence.answers >= rewind_evidence::answers_wanted &&
+         evidence.from.size() >= std::min(brokers, rewind_evidence::brokers_wanted);
+}
+
+/// How an answer is taken.
+struct reading {
+  const answer_origin& origin;
+  std::size_t brokers = 0;  ///< that are known
+};
+
+topic_facts merge_partitions(const topic_facts* before, const topic_answer& answer,
+                             const reading& how) {
+  rewind_evidence rewind;
+  if (before != nullptr && comparable(*before, answer) && !before->id.known() &&
+      goes_back(*before, answer, how.origin.unled))
+    rewind = weigh(before->rewind, how.origin.broker);
+  const bool made_again = convinces(rewind, how.brokers);
+  const bool same_topic = before != nullptr && !recreated(*before, answer.id) && !made_again;
+  const bool epochs_hold = before != nullptr && comparable(*before, answer) && !made_again;
   const bool counted = counts_partitions(answer);
   const std::size_t known = same_topic ? before->partitions.size() : 0;
   if (!counted && known == 0) return without_count(before, answer);
@@ -73,7 +111,9 @@ topic_facts merge_partitions(const topic_facts* before, const topic_answer& answ
   topic_facts topic{.name = answer.name, .id = answer.id, .error = answer.error};
   topic.incomplete = !counted;
   if (same_topic && !topic.id.known()) topic.id = before->id;
-  if (same_topic)
+  if (before != nullptr) topic.incarnation = before->incarnation + (made_again ? 1 : 0);
+  if (same_topic) topic.rewind = rewind;
+  if (same_topic || made_again)
     topic.replaced = before->replaced;
   else if (before != nullptr)
     remember_replaced(*before, topic);
@@ -101,7 +141,7 @@ topic_facts merge_partitions(const topic_facts* before, const topic_answer& answ
   return topic;
 }
 
-topic_facts merge_topic(const topic_facts* before, const topic_answer& answer) {
+topic_facts merge_topic(const topic_facts* before, const topic_answer& answer, const reading& how) {
   if (before != nullptr && answer.id.known() &&
       std::find(before->replaced.begin(), before->replaced.end(), answer.id) !=
           before->replaced.end())
@@ -112,7 +152,7 @@ topic_facts merge_topic(const topic_facts* before, const topic_answer& answer) {
     topic.gone = topic.gone || not_there(answer.error);
     return topic;
   }
-  return merge_partitions(before, answer);
+  return merge_partitions(before, answer, how);
 }
 
 cluster_map::topic_pointer share(const cluster_map::topic_pointer& before, topic_facts&& after) {
@@ -156,12 +196,13 @@ std::span<const broker_id> topic_facts::replicas(partition_id index) const noexc
   return std::span{replica_ids}.subspan(found->replicas_begin, found->replicas_count);
 }
 
-cluster_snapshot cluster_map::merge(const cluster_map& previous, const metadata_answer& answer) {
+cluster_snapshot cluster_map::merge(const cluster_map& previous, const metadata_answer& answer,
+                                    const answer_origin& origin) {
   auto next = std::make_shared<cluster_map>();
   next->cluster_id_ = answer.cluster_id.empty() ? previous.cluster_id_ : answer.cluster_id;
   next->controller_ = answer.controller;
   next->merge_brokers(previous, answer);
-  next->merge_topics(previous, answer);
+  next->merge_topics(previous, answer, origin);
   next->keep_leader_endpoints(previous);
   return next;
 }
@@ -181,7 +222,9 @@ void cluster_map::merge_brokers(const cluster_map& previous, const metadata_answ
                  brokers_.end());
 }
 
-void cluster_map::merge_topics(const cluster_map& previous, const metadata_answer& answer) {
+void cluster_map::merge_topics(const cluster_map& previous, const metadata_answer& answer,
+                               const answer_origin& origin) {
+  const reading how{origin, std::max(previous.brokers_.size(), brokers_.size())};
   const std::vector<const topic_answer*> answers = by_name(answer);
   topics_.reserve(previous.topics_.size() + answers.size());
   auto old = previous.topics_.begin();
@@ -195,8 +238,8 @@ void cluster_map::merge_topics(const cluster_map& previous, const metadata_answe
       continue;
     }
     const bool both = old != previous.topics_.end() && (*old)->name == (*now)->name;
-    topics_.push_back(both ? share(*old, merge_topic(old->get(), **now))
-                           : share(nullptr, merge_topic(nullptr, **now)));
+    topics_.push_back(both ? share(*old, merge_topic(old->get(), **now, how))
+                           : share(nullptr, merge_topic(nullptr, **now, how)));
     if (both) ++old;
     ++now;
   }

@@ -6,7 +6,8 @@
 // Invariants
 // 1. Within one topic id a partition's leader epoch never falls: older answers and hints are
 // ignored,
-//    whichever broker they come from (KIP-320, KIP-951).
+//    whichever broker they come from (KIP-320, KIP-951). Where topics have no ids they are believed
+//    in the end, and the topic is another one: see rewind_evidence.
 // 2. Another topic id is another topic: nothing of the old one survives but the name. An id that
 //    was replaced does not come back: a broker that still names it lags.
 // 3. Within one topic id partitions are never lost. A topic that vanishes keeps its entry, marked.
@@ -63,6 +64,18 @@ struct metadata_answer {
       false;  ///< it answers for every topic of the cluster: what it lacks is not there
 };
 
+/// A partition whose leader, as far as it is known, refuses it or can not be reached.
+struct unled_partition {
+  std::string_view topic;
+  partition_id partition;
+};
+
+/// How a metadata answer came, beside what it says.
+struct answer_origin {
+  broker_id broker;  ///< who gave it; not known: some bootstrap server
+  std::span<const unled_partition> unled{};
+};
+
 /// What an answer other than metadata says about a leader (current_leader and node_endpoints).
 struct leader_hint {
   std::string topic;
@@ -88,6 +101,17 @@ struct partition_facts {
   friend bool operator==(const partition_facts&, const partition_facts&) = default;
 };
 
+/// Answers in a row that named an older epoch for a partition whose known leader does not serve
+/// it, of a topic without an id. Either who answers lags, or the topic was made again. One broker
+/// alone can not tell; several, one after the other, are believed (decision 14).
+struct rewind_evidence {
+  static constexpr int answers_wanted = 5;
+  static constexpr std::size_t brokers_wanted = 2;  ///< or all there are
+  int answers = 0;
+  std::vector<broker_id> from;  ///< different ones
+  friend bool operator==(const rewind_evidence&, const rewind_evidence&) = default;
+};
+
 struct topic_facts {
   std::string name;
   topic_id id;
@@ -95,6 +119,8 @@ struct topic_facts {
   bool gone = false;                        ///< the last answer did not know the topic
   bool incomplete = false;                  ///< the last answer did not say how many partitions
   std::vector<topic_id> replaced;           ///< ids that the name had before, the newest last
+  std::uint32_t incarnation = 0;            ///< how often it was made again without an id
+  rewind_evidence rewind;                   ///< that it was
   std::vector<partition_facts> partitions;  ///< by index
   std::vector<broker_id> replica_ids;       ///< of all partitions, one after the other
 
@@ -113,7 +139,8 @@ class cluster_map {
 
   /// `previous` brought up to date with a metadata answer.
   [[nodiscard]] static cluster_snapshot merge(const cluster_map& previous,
-                                              const metadata_answer& answer);
+                                              const metadata_answer& answer,
+                                              const answer_origin& origin = {});
 
   /// `previous` with those hints that are newer than what it knows and whose leader has a known
   /// address, in `endpoints` or before. Returns `previous` itself when there is none.
@@ -143,20 +170,21 @@ class cluster_map {
 
   void put_broker(const broker_endpoint& endpoint);
   void merge_brokers(const cluster_map& previous, const metadata_answer& answer);
-  void merge_topics(const cluster_map& previous, const metadata_answer& answer);
+  void merge_topics(const cluster_map& previous, const metadata_answer& answer,
+                    const answer_origin& origin);
   void keep_leader_endpoints(const cluster_map& previous);
   [[nodiscard]] std::size_t topic_position(std::string_view name) const noexcept;
 };
 
 enum class cluster_change_kind : std::uint8_t {
-  topic_appeared,    ///< first heard of with partitions; stands for all changes of the topic
-  topic_recreated,   ///< same name, new id: a new incarnation; stands for all changes of the topic
-  topic_gone,        ///< not there any more, for now; partitions keep their state
-  topic_returned,    ///< was gone, is back with the same id
-  topic_error,       ///< the topic's error changed to `error`
-  partitions_added,  ///< from `partition` on
-  leader_appeared,   ///< had none
-  leader_changed,    ///< another broker
+  topic_appeared,       ///< first heard of with partitions; stands for all changes of the topic
+  topic_recreated,      ///< same name, another topic: stands for all changes of the topic
+  topic_gone,           ///< not there any more, for now; partitions keep their state
+  topic_returned,       ///< was gone, is back with the same id
+  topic_error,          ///< the topic's error changed to `error`
+  partitions_added,     ///< from `partition` on
+  leader_appeared,      ///< had none
+  leader_changed,       ///< another broker
   leader_epoch_raised,  ///< the same broker, elected again
   leader_vanished,      ///< has none now
   broker_appeared,

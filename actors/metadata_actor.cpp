@@ -169,6 +169,7 @@ void metadata_actor::connect() {
   if (course_.rebootstraps() != before) note_rebootstrap("no known broker answers");
   // Each address gets more time than before only when all of them had their turn.
   const int rounds = failed_connects_ / static_cast<int>(known.size() + settings_.bootstrap.size());
+  asked_ = chosen.bootstrap ? broker_id() : known[chosen.index].id;
   if (chosen.bootstrap) {
     const bootstrap_address& server = settings_.bootstrap[chosen.index];
     connection_.open(home(), server.host, server.port, rounds, chosen.others);

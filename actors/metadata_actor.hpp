@@ -142,6 +142,7 @@ class metadata_actor final : public actor_body, public cluster_services, private
   };
   struct known_topic {
     topic_id identity;
+    std::uint32_t incarnation = 0;            // for topics without ids
     std::vector<known_partition> partitions;  // of all incarnations; none is ever taken away
     std::size_t tabled = 0;                   // how many the published table has
     instant used_at{};
@@ -162,6 +163,8 @@ class metadata_actor final : public actor_body, public cluster_services, private
   void connect();
   void note_rebootstrap(std::string_view why);
   void note_other_cluster(const std::string& before);
+  [[nodiscard]] std::vector<unled_partition> unled_partitions() const;
+  [[nodiscard]] bool another_should_be_asked(const cluster_map& before) const;
   void throttle(std::int32_t throttle_ms);
   void ask_when_due(instant now);
   void ask_for_all();
@@ -203,6 +206,7 @@ class metadata_actor final : public actor_body, public cluster_services, private
   runtime& actors_;
   connection connection_;
   address_course course_;
+  broker_id asked_;  // who is at the other end, where that is known
   log_gate gate_;
 
   cluster_snapshot map_;

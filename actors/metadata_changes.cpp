@@ -61,11 +61,40 @@ void metadata_actor::take_metadata(const wire::session_answer& answer, std::int1
   error_ = {};
   error_text_.clear();
   if (asked_for_all_) refreshed_at_ = home().now();
+  const std::vector<unled_partition> unled = unled_partitions();
   const cluster_snapshot before =
-      std::exchange(map_, cluster_map::merge(*map_, to_answer(decoded.value)));
+      std::exchange(map_, cluster_map::merge(*map_, to_answer(decoded.value), {asked_, unled}));
   note_other_cluster(before->cluster_id());
   apply_map();
   throttle(decoded.value.throttle_time_ms);
+  if (another_should_be_asked(*before))
+    connection_.distrust(client_errc::unexpected_answer,
+                         "it knows older leaders than those that do not serve us");
+}
+
+/// Of topics without ids: for these alone it decides something.
+std::vector<unled_partition> metadata_actor::unled_partitions() const {
+  std::vector<unled_partition> found;
+  for (const topic_route* route : interesting_) {
+    const auto known = topics_.find(route);
+    if (known == topics_.end() || known->second.identity.known()) continue;
+    const auto& partitions = known->second.partitions;
+    for (std::size_t i = 0; i < partitions.size(); ++i)
+      if (partitions[i].told && partitions[i].actor->unled(home().now()))
+        found.push_back({route->name(), partition_id(static_cast<std::int32_t>(i))});
+  }
+  return found;
+}
+
+/// A broker that lags is not asked for ever, and does not decide alone what the topic is.
+bool metadata_actor::another_should_be_asked(const cluster_map& before) const {
+  if (map_->brokers().size() < 2) return false;
+  return std::any_of(interesting_.begin(), interesting_.end(), [&](const topic_route* route) {
+    const topic_facts* old = before.topic(route->name());
+    const topic_facts* now = map_->topic(route->name());
+    return old != nullptr && now != nullptr && now->rewind.answers > old->rewind.answers &&
+           now->rewind.answers % 2 == 0;
+  });
 }
 
 /// One that took its place under the same addresses is followed, but not without a word: servers of
@@ -137,8 +166,15 @@ void metadata_actor::apply_topic(topic_route& route, bool& unresolved) {
     unresolved = unknown_for_now(route, known, facts) || unresolved;
     return;
   }
-  const bool replaced = known.identity.known() && known.identity != facts->id;
-  if (known.identity != facts->id) {
+  const bool made_again = known.incarnation != facts->incarnation;
+  const bool replaced = made_again || (known.identity.known() && known.identity != facts->id);
+  if (made_again)
+    shared_.log(log_level::notice, [&] {
+      return "topic " + route.name() +
+             ": its leader epochs went back, so it is taken for one that was made again";
+    });
+  if (made_again || known.identity != facts->id) {
+    known.incarnation = facts->incarnation;
     known.identity = facts->id;
     for (known_partition& each : known.partitions) each.told = false;
   }
@@ -225,6 +261,7 @@ bool metadata_actor::tell_leaders(known_topic& known, const topic_facts& facts) 
     news->epoch = fact.epoch;
     news->why = why;
     news->topic_identity = facts.id;
+    news->incarnation = facts.incarnation;
     if (!each.handle.push(*news)) delete news;
   }
   return all_led;

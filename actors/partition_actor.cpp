@@ -131,6 +131,7 @@ void partition_actor::take_batch(batch& back) {
   back.returning = false;
   switch (how) {
     case batch_return::answered:
+      note_refusal(back);
       return core_.answered(
           back, {back.note.end.code, back.note.end.base_offset, back.note.log_append_time_ms},
           now());
@@ -140,6 +141,17 @@ void partition_actor::take_batch(batch& back) {
     case batch_return::lost:
       return core_.attempt_lost(back, how == batch_return::lost, back.note.cause, now());
   }
+}
+
+/// It says that it is not the leader, or does not have the partition.
+void partition_actor::note_refusal(const batch& back) noexcept {
+  if (leader_ == nullptr || back.sent_to != leader_->id()) return;
+  const broker_errc code = back.note.end.code;
+  refused_.store(code == broker_errc::not_leader_or_follower ||
+                     code == broker_errc::unknown_topic_or_partition ||
+                     code == broker_errc::fenced_leader_epoch ||
+                     code == broker_errc::unknown_leader_epoch,
+                 std::memory_order_relaxed);
 }
 
 void partition_actor::give_back(batch& sent, batch_return how) noexcept {
@@ -197,6 +209,8 @@ void partition_actor::take_leader(const leader_command& news) {
     topic_identity_ = news.topic_identity;
     if (replaced) core_.new_incarnation(now());
   }
+  if (std::exchange(incarnation_, news.incarnation) != news.incarnation)
+    core_.new_incarnation(now());
   next_leader_ = news;
   adopt_leader();
 }
@@ -212,6 +226,7 @@ void partition_actor::adopt_leader() {
     return;
   }
   if (next != leader_ || moves) leave_outbox();
+  refused_.store(false, std::memory_order_relaxed);
   leader_ = next;
   core_.set_leader(next == nullptr ? broker_id() : next_leader_->id, next_leader_->epoch, now());
   if (next == nullptr) core_.obstructed(next_leader_->why);

@@ -43,8 +43,9 @@ struct leader_command : command {
   broker_actor* leader = nullptr;
   broker_id id;
   leader_epoch epoch;
-  std::error_code why;      ///< there is none
-  topic_id topic_identity;  ///< another one than before: the topic was recreated
+  std::error_code why;            ///< there is none
+  topic_id topic_identity;        ///< another one than before: the topic was recreated
+  std::uint32_t incarnation = 0;  ///< the same for topics without ids
 };
 
 /// From the id source: an id, or why there is none.
@@ -94,6 +95,11 @@ class partition_actor final : public actor_body, public outbox_node, private par
   /// two turns would not be seen. Any thread.
   void expect_bytes(std::uint64_t bytes) noexcept {
     coming_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  }
+  /// Its leader refused the last attempt, or gives no answers, or there is none. Any thread.
+  [[nodiscard]] bool unled(instant now) const noexcept {
+    constexpr duration patience = std::chrono::seconds(1);
+    return refused_.load(std::memory_order_relaxed) || !can_be_sent_to(now, patience);
   }
   /// It has a leader, and one that was not stuck for longer than `patience` (zero: whatever it is).
   /// Any thread.
@@ -176,6 +182,7 @@ class partition_actor final : public actor_body, public outbox_node, private par
   void forget_answered_cancels() noexcept;
   void take_subscription(control_command& asked);
   void take_leader(const leader_command& news);
+  void note_refusal(const batch& back) noexcept;
   void take_produced(control_command& asked);
   void take_settle(std::unique_ptr<control_command> asked);
   void take_findings(log_findings findings);
@@ -197,6 +204,7 @@ class partition_actor final : public actor_body, public outbox_node, private par
 
   const std::string topic_;
   topic_id topic_identity_;
+  std::uint32_t incarnation_ = 0;
   const partition_id index_;
   producer_shared& shared_;
   cluster_services& cluster_;
@@ -229,6 +237,7 @@ class partition_actor final : public actor_body, public outbox_node, private par
   std::atomic<std::uint64_t> queued_bytes_{0};        // as of the last turn's end
   std::atomic<std::uint64_t> coming_bytes_{0};        // of those that were expected since
   std::size_t measured_bytes_ = 0;                    // held at the last turn's end
+  std::atomic<bool> refused_{false};                  // by the present leader, the last attempt
   std::atomic<const broker_actor*> led_by_{nullptr};  // brokers' actors outlive partitions' use
 };
 

@@ -160,6 +160,80 @@ TEST(ClusterMap, DoesNotHoldOldEpochsAgainstATopicWithoutIdThatWasAway) {
   EXPECT_EQ(moved->partition("orders", 0)->leader, broker_id{1});
 }
 
+// A topic without an id that was made again begins its epochs anew.
+
+class EpochsThatGoBack : public ::testing::Test {
+ protected:
+  /// The cluster after another answer of this broker, while the partition is not served.
+  void hear(int broker, topic_answer said, std::vector<unled_partition> unled = {{"orders", 0}}) {
+    map_ = cluster_map::merge(*map_, answer({std::move(said)}), {broker, unled});
+  }
+  void hear_old(int broker) { hear(broker, orders({led(0, 3, 0), led(1, 1, 0)}, {})); }
+  [[nodiscard]] int leader() const { return map_->partition("orders", 0)->leader.value; }
+
+  cluster_snapshot map_ = known({orders({led(0, 1, 4), led(1, 2, 0)}, {})});
+};
+
+TEST_F(EpochsThatGoBack, AreBelievedWhenSeveralBrokersInsist) {
+  const cluster_snapshot before = map_;
+  for (const int broker : {2, 2, 3, 3}) {
+    hear_old(broker);
+    EXPECT_EQ(leader(), 1);
+  }
+  hear_old(1);
+  EXPECT_EQ(leader(), 3);
+  EXPECT_EQ(map_->partition("orders", 0)->epoch, leader_epoch{0});
+  EXPECT_EQ(map_->partition("orders", 1)->leader, broker_id{1}) << "it is another topic";
+  EXPECT_EQ(difference(*before, *map_),
+            (changes{{.kind = kind::topic_recreated, .topic = "orders"}}));
+  const cluster_snapshot again = map_;
+  hear_old(1);
+  EXPECT_TRUE(difference(*again, *map_).empty());
+}
+
+TEST_F(EpochsThatGoBack, AreNotBelievedOfOneBroker) {
+  for (int i = 0; i < 50; ++i) {
+    hear_old(2);
+    hear_old(-1);  // a bootstrap server may be the same broker
+    EXPECT_EQ(leader(), 1);
+  }
+}
+
+TEST_F(EpochsThatGoBack, AreNotBelievedWhileTheLeaderServes) {
+  for (int i = 0; i < 50; ++i) {
+    hear(i % 3 + 1, orders({led(0, 3, 0), led(1, 1, 0)}, {}), {{"orders", 1}, {"others", 0}});
+    EXPECT_EQ(leader(), 1);
+  }
+}
+
+TEST_F(EpochsThatGoBack, AreForgottenWhenSomebodyKnowsBetter) {
+  for (int i = 0; i < 50; ++i) {
+    hear_old(i % 2 + 1);
+    if (i % 4 == 3) hear(3, orders({led(0, 1, 4), led(1, 2, 0)}, {}));
+    EXPECT_EQ(leader(), 1);
+  }
+}
+
+TEST_F(EpochsThatGoBack, AreBelievedOfTheOnlyBroker) {
+  const metadata_answer whole{.brokers = {endpoint(1)}, .topics = {orders({led(0, 1, 4)}, {})}};
+  metadata_answer old = whole;
+  old.topics = {orders({led(0, 1, 0)}, {})};
+  map_ = cluster_map::merge(cluster_map{}, whole);
+  const std::vector<unled_partition> unled{{"orders", 0}};
+  for (int i = 0; i < 4; ++i) map_ = cluster_map::merge(*map_, old, {broker_id(1), unled});
+  EXPECT_EQ(map_->topic("orders")->incarnation, 0U);
+  map_ = cluster_map::merge(*map_, old, {broker_id(1), unled});
+  EXPECT_EQ(map_->topic("orders")->incarnation, 1U);
+}
+
+TEST_F(EpochsThatGoBack, AreNeverBelievedOfATopicWithAnId) {
+  map_ = known({orders({led(0, 1, 4)})});
+  for (int i = 0; i < 50; ++i) {
+    hear(i % 3 + 1, orders({led(0, 3, 0)}, i % 2 == 0 ? topic_id{} : first_id));
+    EXPECT_EQ(leader(), 1);
+  }
+}
+
 TEST(ClusterMap, MarksWhatAnAnswerForAllTopicsLacks) {
   const auto map = known({orders({led(0, 2, 7)}), {.name = "z", .partitions = {led(0, 1, 1)}}});
   metadata_answer partial = answer({{.name = "z", .partitions = {led(0, 1, 1)}}});
