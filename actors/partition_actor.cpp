@@ -477,7 +477,18 @@ double partition_actor::draw() { return home().random().fraction(); }
 
 // The stop
 
+/// A flush that the end has overtaken counts what the end answered before it in the queue.
+void partition_actor::refuse(std::unique_ptr<control_command> asked) noexcept {
+  if (!std::holds_alternative<flush_request>(asked->request))
+    return refuse_control(std::move(asked), client_errc::closed);
+  const tally& all = core_.answered();
+  asked->answer(tally{all.delivered - answered_before_end_->delivered,
+                      all.not_written - answered_before_end_->not_written,
+                      all.unknown - answered_before_end_->unknown});
+}
+
 void partition_actor::on_refused(command& what) noexcept {
+  if (!answered_before_end_) answered_before_end_ = core_.answered();
   core_.close(nullptr);  // what was accepted before is answered before
   switch (what.kind) {
     case command_kind::record:
@@ -487,8 +498,7 @@ void partition_actor::on_refused(command& what) noexcept {
       take_batch(static_cast<batch&>(what));
       break;
     case command_kind::control:
-      refuse_control(std::unique_ptr<control_command>(&static_cast<control_command&>(what)),
-                     client_errc::closed);
+      refuse(std::unique_ptr<control_command>(&static_cast<control_command&>(what)));
       break;
     case command_kind::timer:
       break;

@@ -176,6 +176,7 @@ class partition_actor final : public actor_body, public outbox_node, private par
   void take_record(record_node& node);
   void take_batch(batch& back);
   void take_control(control_command& asked);
+  void refuse(std::unique_ptr<control_command> asked) noexcept;
   void take_cancel(tracked_record& who);
   void cancel_unsent();
   void cancel_sent();
@@ -212,6 +213,7 @@ class partition_actor final : public actor_body, public outbox_node, private par
   const bool numbered_;
   partition_core core_;
   completion_observer observer_;
+  std::optional<tally> answered_before_end_;  // once commands are refused
   record_releaser releaser_;
   std::size_t freed_bytes_ = 0;
   std::size_t held_bytes_ = 0;

@@ -144,6 +144,8 @@ class partition_core {
 
   void describe(partition_status& status) const;
   [[nodiscard]] std::uint64_t unanswered() const noexcept { return unanswered_; }
+  /// All that were answered, ever.
+  [[nodiscard]] const tally& answered() const noexcept { return answered_; }
   [[nodiscard]] int outstanding() const noexcept { return outstanding_; }
   [[nodiscard]] bool is_closed() const noexcept { return gate_ == gate::closed; }
 
