@@ -92,10 +92,13 @@ class demo_run {
   std::string start_cluster() {
     testing::cluster_options cluster;
     cluster.brokers = options_.brokers;
-    cluster.topics[options_.topic] = {.partitions = options_.partitions};
     cluster_ = std::make_unique<testing::loopback_cluster>(cluster);
     if (const std::error_code error = cluster_->listening())
       return "the embedded brokers can't listen: " + error.message();
+    const auto made = cluster_->create_topic(options_.topic, {.partitions = options_.partitions});
+    if (made != broker_errc::none)
+      return "--topic: '" + printable_message(options_.topic) +
+             "': " + make_error_code(made).message();
     std::cout << counted(static_cast<std::uint64_t>(options_.brokers), "embedded broker",
                          "embedded brokers")
               << " at " << cluster_->bootstrap() << '\n';

@@ -549,6 +549,8 @@ says out '0 delivered' 'interrupted twice'
 
 run 0 demo demo --brokers 3 --file "$(dirname "$0")/../../examples/data/orders.jsonl"
 says out '^OK' demo
+run 1 demo_topic demo --topic 'x y' --file "$(dirname "$0")/../../examples/data/orders.jsonl"
+says err "--topic: 'x y'" demo_topic
 
 [ "$failures" = 0 ] && echo "all passed"
 [ "$failures" = 0 ]
