@@ -142,6 +142,8 @@ void partition_core::accept(batch& sent, const attempt_note& note, instant now) 
     established_ = !back_dated(sent);
     last_success_ = now;
   }
+  // What comes next fails for another reason. Not while something older is still in trouble.
+  if (&sent == unfinished_.front()) last_trouble_ = {};
   note_delivery(sent);
 }
 

@@ -296,6 +296,23 @@ TEST(PartitionCore, AnAttemptThatNeverLeftKeepsItsTuple) {
   b.deliver(sent, 0);
 }
 
+TEST(PartitionCore, AFailureIsNotToldATroubleThatIsOver) {
+  partition_bench b(quick());
+  b.started();
+  b.produce(1);
+  b.lose(b.send());
+  b.reconnect();
+  b.advance(1s);
+  b.deliver(b.send(), 0);
+  b.pause();
+  b.produce(1);
+
+  b.advance(60s);
+
+  EXPECT_EQ(b.told(1), "not_written delivery_timeout");
+  b.end();
+}
+
 // Contradictions (L9)
 
 TEST(PartitionCore, OffsetsThatGoBackwardsHaltWhateverThePolicy) {
