@@ -178,6 +178,10 @@ broker_text broker_text_of(broker_errc code) noexcept {
       return {"INVALID_PARTITIONS", "the number of partitions is invalid"};
     case broker_errc::invalid_replication_factor:
       return {"INVALID_REPLICATION_FACTOR", "the replication factor is invalid"};
+    case broker_errc::invalid_replica_assignment:
+      return {"INVALID_REPLICA_ASSIGNMENT", "the list of replicas is invalid"};
+    case broker_errc::invalid_config:
+      return {"INVALID_CONFIG", "no such setting, or not a value for it"};
     case broker_errc::not_controller:
       return {"NOT_CONTROLLER", "the broker is not the controller"};
     case broker_errc::invalid_request:

@@ -6,6 +6,7 @@
 #include "api/cli/outcome_history.hpp"
 #include "api/cli/printable.hpp"
 
+#include <partita/error.hpp>
 #include <partita/testing/log_reader.hpp>
 
 #include <CLI/CLI.hpp>
@@ -64,7 +65,12 @@ nlohmann::json known_number(bool known, std::int64_t value) {
 testing::read_end read_topic(testing::log_reader& reader, const std::string& topic,
                              std::vector<testing::partition_history>& logs) {
   std::vector<partition_id> partitions;
-  if (auto end = reader.partitions(topic, partitions); !end.ok()) return end;
+  auto described = reader.partitions(topic, partitions);
+  if (described.error == broker_errc::unknown_topic_or_partition) {
+    say("note: there is no topic '" + topic + "', so that nothing of it is in the log");
+    return {};
+  }
+  if (!described.ok()) return described;
   for (const auto partition : partitions) {
     testing::partition_history history{topic, partition, {}};
     auto end = reader.read(topic, partition, [&](const testing::log_record& record) {

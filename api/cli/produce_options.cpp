@@ -67,6 +67,8 @@ void add_record_options(CLI::App& command, produce_options& into) {
           [&into](const std::vector<std::string>& given) {
             for (const std::string& each : given) {
               const std::size_t equals = each.find('=');
+              if (each.empty() || equals == 0)
+                throw CLI::ValidationError("--header", "'" + each + "' has no name");
               owned_header& header = into.headers.emplace_back();
               header.key = each.substr(0, equals);
               if (equals != std::string::npos) header.value = each.substr(equals + 1);

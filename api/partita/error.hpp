@@ -101,6 +101,8 @@ enum class broker_errc : std::int16_t {
   topic_already_exists = 36,
   invalid_partitions = 37,
   invalid_replication_factor = 38,
+  invalid_replica_assignment = 39,
+  invalid_config = 40,
   not_controller = 41,
   invalid_request = 42,
   unsupported_for_message_format = 43,

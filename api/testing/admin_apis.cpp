@@ -8,7 +8,6 @@ namespace {
 
 constexpr std::int8_t operation_set = 0;
 constexpr std::int8_t operation_delete = 1;
-constexpr auto invalid_config = broker_errc{40};
 constexpr auto preferred_leader_not_available = broker_errc{80};
 constexpr auto election_not_needed = broker_errc{84};
 constexpr auto no_reassignment_in_progress = broker_errc{85};
@@ -144,7 +143,7 @@ incremental_alter_configs_response answer(cluster_state& state, const call&,
     entry.name = asked.name;
     for (const auto& setting : asked.settings) {
       if (setting.operation != operation_set && setting.operation != operation_delete) {
-        entry.error_code = invalid_config;
+        entry.error_code = broker_errc::invalid_config;
         break;
       }
       const bool erase = setting.operation == operation_delete || !setting.value;

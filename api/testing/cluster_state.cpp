@@ -11,8 +11,6 @@ namespace {
 constexpr std::int64_t producer_block = 1000;
 constexpr std::int32_t partitions_max = 10'000;
 constexpr int brokers_max = 100;
-constexpr auto invalid_config = broker_errc{40};
-constexpr auto invalid_replica_assignment = broker_errc{39};
 
 }  // namespace
 
@@ -104,9 +102,9 @@ broker_errc cluster_state::create_topic(std::string_view name, const topic_optio
   topic_state made;
   made.name = std::string{name};
   made.values = options.settings;
-  if (!refresh_settings(made)) return invalid_config;
+  if (!refresh_settings(made)) return broker_errc::invalid_config;
   for (const auto& replicas : options.replicas)
-    if (!valid_replicas(replicas)) return invalid_replica_assignment;
+    if (!valid_replicas(replicas)) return broker_errc::invalid_replica_assignment;
   while (!made.id.known()) made.id = {draws_.next(), draws_.next()};
   for (std::int32_t i = 0; i < count; ++i)
     made.partitions.emplace_back(i, options.replicas.empty()
@@ -145,7 +143,7 @@ broker_errc cluster_state::alter_topic(std::string_view name, std::string_view s
   }
   if (refresh_settings(*found)) return broker_errc::none;
   found->values = std::move(before);
-  return invalid_config;
+  return broker_errc::invalid_config;
 }
 
 // Settings of the topic over those of the brokers over Kafka's defaults.
@@ -153,9 +151,11 @@ bool cluster_state::refresh_settings(topic_state& topic) const {
   auto settings = default_settings(options_.version);
   for (const auto& [name, value] : broker_values_) {
     const std::string own = name == "message.max.bytes" ? "max.message.bytes" : name;
-    if (!read_settings({{own, value}}, settings)) return false;
+    // Brokers have settings that no topic has.
+    if (read_setting(own, value, settings) == setting_read::wrong_value) return false;
   }
-  if (!read_settings(topic.values, settings)) return false;
+  for (const auto& [name, value] : topic.values)
+    if (read_setting(name, value, settings) != setting_read::taken) return false;
   topic.settings = settings;
   return true;
 }
@@ -168,7 +168,7 @@ broker_errc cluster_state::alter_brokers(std::string_view setting,
     std::int64_t limit = 0;
     const auto [end, error] = std::from_chars(value->data(), value->data() + value->size(), limit);
     if (error != std::errc{} || end != value->data() + value->size() || limit < 1)
-      return invalid_config;
+      return broker_errc::invalid_config;
     producer_expiration_ = std::chrono::milliseconds{limit};
     return broker_errc::none;
   }
@@ -181,7 +181,7 @@ broker_errc cluster_state::alter_brokers(std::string_view setting,
   for (auto& [name, topic] : topics_)
     if (!refresh_settings(topic)) {
       broker_values_ = before;
-      return invalid_config;
+      return broker_errc::invalid_config;
     }
   return broker_errc::none;
 }
@@ -208,7 +208,7 @@ broker_errc cluster_state::assign(std::string_view name, std::int32_t index,
   auto* found = topic(name);
   auto* partition = found == nullptr ? nullptr : found->partition(index);
   if (partition == nullptr) return broker_errc::unknown_topic_or_partition;
-  if (!valid_replicas(replicas)) return invalid_replica_assignment;
+  if (!valid_replicas(replicas)) return broker_errc::invalid_replica_assignment;
   for (const auto id : replicas) partition->add_replica(id);
   for (const auto& one : brokers_) partition->set_running(one.id, one.running);
   refresh_fetching(*found, *partition);

@@ -1,7 +1,9 @@
 #include "api/testing/topic_settings.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 #include <utility>
 
 namespace partita::testing {
@@ -32,7 +34,43 @@ bool read_codec(std::string_view text, int& codec) {
   return false;
 }
 
-bool read_setting(std::string_view name, std::string_view value, topic_settings& settings) {
+/// What Kafka's topics have besides, up to 4.4. It changes nothing here.
+bool is_without_effect(std::string_view name) {
+  constexpr std::array<std::string_view, 27> names = {
+      "compression.gzip.level",
+      "compression.lz4.level",
+      "compression.zstd.level",
+      "delete.retention.ms",
+      "file.delete.delay.ms",
+      "flush.messages",
+      "flush.ms",
+      "follower.replication.throttled.replicas",
+      "index.interval.bytes",
+      "leader.replication.throttled.replicas",
+      "local.retention.bytes",
+      "local.retention.ms",
+      "max.compaction.lag.ms",
+      "message.downconversion.enable",
+      "message.format.version",
+      "message.timestamp.difference.max.ms",
+      "min.cleanable.dirty.ratio",
+      "min.compaction.lag.ms",
+      "preallocate",
+      "remote.log.copy.disable",
+      "remote.log.delete.on.disable",
+      "remote.storage.enable",
+      "retention.bytes",
+      "retention.ms",
+      "segment.index.bytes",
+      "segment.jitter.ms",
+      "segment.ms",
+  };
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Unset: no setting that changes something here.
+std::optional<bool> read_known(std::string_view name, std::string_view value,
+                               topic_settings& settings) {
   if (name == "max.message.bytes") return read_number(value, 0, settings.max_message_bytes);
   if (name == "message.timestamp.before.max.ms")
     return read_number(value, 0, settings.timestamp_before_max_ms);
@@ -54,7 +92,7 @@ bool read_setting(std::string_view name, std::string_view value, topic_settings&
     return value == "delete" || value == "compact" || value == "compact,delete" ||
            value == "delete,compact";
   }
-  return true;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -67,10 +105,10 @@ topic_settings default_settings(emulation version) noexcept {
   return settings;
 }
 
-bool read_settings(const std::map<std::string, std::string>& values, topic_settings& settings) {
-  for (const auto& [name, value] : values)
-    if (!read_setting(name, value, settings)) return false;
-  return true;
+setting_read read_setting(std::string_view name, std::string_view value, topic_settings& settings) {
+  if (const auto known = read_known(name, value, settings))
+    return *known ? setting_read::taken : setting_read::wrong_value;
+  return is_without_effect(name) ? setting_read::taken : setting_read::unknown;
 }
 
 }  // namespace partita::testing

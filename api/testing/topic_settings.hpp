@@ -8,9 +8,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <map>
-#include <optional>
-#include <string>
 #include <string_view>
 
 namespace partita::testing {
@@ -36,8 +33,13 @@ struct topic_settings {
 /// What a topic without settings of its own has, by version.
 topic_settings default_settings(emulation version) noexcept;
 
-/// Reads the known settings; unknown names are ignored (they change nothing here). False when a
-/// value of a known one is wrong.
-bool read_settings(const std::map<std::string, std::string>& values, topic_settings& settings);
+enum class setting_read : std::uint8_t {
+  taken,  ///< also one of Kafka's that changes nothing here, whatever its value
+  unknown,
+  wrong_value,
+};
+
+/// Takes one setting of a topic, by Kafka's name.
+setting_read read_setting(std::string_view name, std::string_view value, topic_settings& settings);
 
 }  // namespace partita::testing

@@ -195,6 +195,10 @@ printf 'null:null\n' >"$work/in"
 run 0 'the text null' produce -b "$bootstrap" -t one -K : -H 'a=1,2' -H b -H 'c=\N'
 equal 'the text null' "$(field one 6,7 | tail -n 1)" "$(printf 'null\tnull')"
 equal headers "$(field one 9 | tail -n 1)" 'a=1\x2c2,b=\N,c=\x5cN'
+run 1 'a header without a name' produce -b "$bootstrap" -t one -H ''
+says err "'' has no name" 'a header without a name'
+run 1 'a header of a text alone' produce -b "$bootstrap" -t one -H '=text'
+says err "'=text' has no name" 'a header of a text alone'
 field one 8 | tail -n 1 | grep -q '^1[0-9]\{12\}$' || bad 'a timestamp is no milliseconds'
 run 1 'a partition that is not there' cluster log -b "$bootstrap" -t one -p 77
 equal 'no header over nothing' "$(wc -c <"$work/out")" 0
@@ -445,6 +449,9 @@ tell 1 'tims: unknown' '{"do":"fault","tims":2}'
 tell 1 'no command' '{"do":"dance"}'
 tell 1 'not JSON' '{'
 tell 1 'column 25: \\"times\\" twice' '{"do":"fault","times":1,"times":2}'
+tell 0 '"ok":true' '{"do":"alter_topic","topic":"told","setting":"retention.ms","value":"1"}'
+tell 1 'INVALID_CONFIG: no such setting' \
+  '{"do":"alter_topic","topic":"told","setting":"retention","value":"1"}'
 run 0 'tell pause' cluster tell --control "${second#control=}" pause 3
 run 0 'tell cont' cluster tell --control "${second#control=}" cont 3
 run 1 'tell a negative id' cluster tell --control "${second#control=}" \
@@ -494,6 +501,14 @@ run 0 'check of what drive refused' check -b "${first#bootstrap.servers=}" \
 says out '{"records":2,"anomalies":0}' 'check of what drive refused'
 says err 'note: .*: line 6: unknown member "valeu"; nothing' 'check of what drive refused'
 equal 'check of what drive refused: notes' "$(wc -l <"$work/err")" 4
+# A topic that is not there holds nothing.
+missing='{"event":"outcome","name":"A","topic":"missing","outcome":'
+echo "$missing"'"not_written","code":"metadata_timeout"}' >"$work/in"
+run 0 'check of what no topic holds' check -b "${first#bootstrap.servers=}" --outcomes -
+says err "note: there is no topic 'missing'" 'check of what no topic holds'
+echo "$missing"'"delivered","partition":0,"offset":0}' >"$work/in"
+run 2 'check of a delivery to no topic' check -b "${first#bootstrap.servers=}" --outcomes -
+says out lost-write 'check of a delivery to no topic'
 run 1 "check of nothing" check -b "${first#bootstrap.servers=}" --outcomes "$work/nothing"
 run 6 'check without brokers' check -b 127.0.0.1:1 --commands "$work/commands" \
   --outcomes "$work/outcomes"
