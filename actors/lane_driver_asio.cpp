@@ -5,6 +5,7 @@
 
 #include <partita/contract.hpp>
 
+#include <boost/asio/execution_context.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -167,7 +168,8 @@ struct own_loop {
     return std::move(alive);
   }
 
-  asio::io_context loop{1};
+  // Sockets and timers are used on the lane's thread only; what is posted comes from any.
+  asio::io_context loop{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
   asio::executor_work_guard<asio::io_context::executor_type> guard;
   std::shared_ptr<loop_rounds> rounds;
   wire::tcp_transport transport;
@@ -232,10 +234,28 @@ class thread_driver final : public lane_driver {
   std::thread thread_;
 };
 
+/// Learns of the end of a loop that is not ours. When the loop destroys its services it has let go
+/// of all handlers, and of producers that lived in one: they may still end while it shuts down.
+class loop_watch final : public asio::execution_context::service {
+ public:
+  using key_type = loop_watch;
+  static inline asio::execution_context::id id;
+
+  explicit loop_watch(asio::execution_context& loop) : service(loop) {}
+  ~loop_watch() override { ended_->store(true); }
+  [[nodiscard]] std::shared_ptr<const std::atomic<bool>> ended() const { return ended_; }
+
+ private:
+  void shutdown() noexcept override {}
+
+  const std::shared_ptr<std::atomic<bool>> ended_ = std::make_shared<std::atomic<bool>>(false);
+};
+
 class loop_driver final : public lane_driver {
  public:
   loop_driver(asio::io_context& loop, const wire::tcp_options& sockets)
       : loop_(loop),
+        loop_ended_(asio::use_service<loop_watch>(loop).ended()),
         rounds_(std::make_shared<loop_rounds>(loop)),
         transport_(std::make_unique<wire::tcp_transport>(loop, sockets)) {}
 
@@ -244,10 +264,17 @@ class loop_driver final : public lane_driver {
     rounds_->wake();
   }
 
-  void wake() noexcept override { rounds_->wake(); }
-  bool runs_here() const noexcept override { return loop_.get_executor().running_in_this_thread(); }
+  void wake() noexcept override {
+    expect_loop();
+    rounds_->wake();
+  }
+  bool runs_here() const noexcept override {
+    expect_loop();
+    return loop_.get_executor().running_in_this_thread();
+  }
 
   void run_there(void (*work)(void*), void* argument) override {
+    expect_loop();
     if (deserted_ || runs_here()) return work(argument);
     if (loop_.stopped()) {
       // run() has returned, or is about to: no handler begins any more, one may still be ending.
@@ -283,7 +310,13 @@ class loop_driver final : public lane_driver {
  private:
   static constexpr std::chrono::milliseconds patience{1000};
 
+  void expect_loop() const noexcept {
+    PARTITA_EXPECTS_OR_SAY(!*loop_ended_,
+                           "the io_context of a producer was destroyed before the producer");
+  }
+
   asio::io_context& loop_;
+  const std::shared_ptr<const std::atomic<bool>> loop_ended_;
   std::shared_ptr<loop_rounds> rounds_;
   std::unique_ptr<wire::tcp_transport> transport_;
   bool deserted_ = false;  // nobody runs the loop

@@ -14,6 +14,7 @@
 // uncalled. What async_wait() waits for must be done before that.
 #pragma once
 
+#include <partita/callable.hpp>
 #include <partita/contract.hpp>
 #include <partita/handler_sink.hpp>
 #include <partita/operation.hpp>
@@ -158,6 +159,7 @@ struct produce_initiation {
   template <class Handler>
   void operator()(Handler&& handler, const record& what) const {
     using stored = std::decay_t<Handler>;
+    expect_not_empty(handler);
     const auto executor = boost::asio::get_associated_executor(handler);
     using executor_type = std::decay_t<decltype(executor)>;
     stored kept(std::forward<Handler>(handler));
@@ -206,6 +208,7 @@ struct token_initiation<boost::asio::use_future_t<Allocator>> {
 struct wait_initiation {
   template <class Handler, class T>
   void operator()(Handler&& handler, operation<T> waited) const {
+    expect_not_empty(handler);
     auto executor = boost::asio::get_associated_executor(handler);
     using executor_type = decltype(executor);
     if constexpr (std::is_same_v<executor_type, boost::asio::system_executor>) {

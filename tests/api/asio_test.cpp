@@ -8,11 +8,13 @@
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -273,6 +275,39 @@ TEST_F(Asio, AProducerRunsOnTheLoopOfTheApplication) {
   loop_.run();  // returns because nothing of the producer is left
   EXPECT_EQ(delivered, true);
   EXPECT_EQ(unanswered, 0U);
+}
+
+// Named, not a fault in freed memory.
+void outlive_the_loop(const producer_config& config) {
+  auto loop = std::make_unique<asio::io_context>(1);
+  const auto on_loop = make_producer_on(*loop, config);
+  loop.reset();
+}
+
+TEST_F(Asio, ALoopThatEndsBeforeItsProducerIsABrokenContract) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(outlive_the_loop(config()),
+               "the io_context of a producer was destroyed before the producer");
+}
+
+TEST_F(Asio, AProducerMayEndWithAHandlerThatTheLoopDestroys) {
+  bool ended = false;
+  {
+    asio::io_context loop{1};
+    std::shared_ptr<producer> on_loop = make_producer_on(loop, config());
+    on_loop->produce({.topic = "t", .value = "v"}, [&](const outcome&) { ended = true; });
+    asio::post(loop, [on_loop = std::move(on_loop)] {});
+  }
+  EXPECT_TRUE(ended);
+}
+
+TEST_F(Asio, AnEmptyFunctionIsNoToken) {
+  producer producer(config());
+  const testing::contract_guard guard;
+  EXPECT_THROW(producer.produce({.topic = "t"})(std::function<void(outcome)>{}),
+               testing::broken_contract);
+  EXPECT_THROW(async_wait(producer.flush(), std::function<void(tally)>{}),
+               testing::broken_contract);
 }
 
 TEST_F(Asio, AWrongConfigurationIsRefusedBeforeAnythingStarts) {
