@@ -15,7 +15,7 @@
 namespace partita::detail {
 
 struct placement {
-  actors::topic_route* route = nullptr;  ///< null: still to be looked up
+  actors::topic_route* route = nullptr;            ///< null: still to be looked up
   const actors::partition_table* table = nullptr;  ///< null: it is chosen when it is queued
   partition_id partition;
   bool anywhere = false;  ///< neither a key nor a name decides: any partition with room will do

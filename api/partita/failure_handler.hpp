@@ -31,7 +31,9 @@ enum class failure_verdict : std::uint8_t {
   halt_key,
   halt_partition,
   fail_following,
-  retry,  ///< only where the fate is not_written: to the front, unanswered, with a new deadline
+  /// Only where the fate is not_written: to the front, unanswered, with all of the producer's
+  /// delivery.timeout.ms before them again (also where a record had one of its own).
+  retry,
 };
 
 class record_visitor;

@@ -16,9 +16,11 @@ enum class pause_mode : std::uint8_t {
 
 /// What to do with the records of a halted partition.
 enum class recovery : std::uint8_t {
-  resubmit,  ///< send the failed records that were not written again, then the held ones, in order
-  discard,   ///< forget the failed records, let the held ones go
-  take,      ///< hand back failed and held records in their original order
+  /// Send the failed records that were not written again, then the held ones, in order. The failed
+  /// ones have all of the producer's delivery.timeout.ms before them again.
+  resubmit,
+  discard,  ///< forget the failed records, let the held ones go
+  take,     ///< hand back failed and held records in their original order
 };
 
 struct recover_options {
