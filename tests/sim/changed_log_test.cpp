@@ -1,4 +1,6 @@
 // A log that is not the one that was written to: what is not found in it may have been there.
+#include "tests/builders/one_partition.hpp"
+
 #include <partita/producer.hpp>
 #include <partita/testing/cluster.hpp>
 #include <partita/testing/simulated_producer.hpp>
@@ -18,12 +20,6 @@ using namespace std::chrono_literals;
 
 class ChangedLog : public ::testing::Test {
  protected:
-  static simulation_options world() {
-    simulation_options setup;
-    setup.cluster.brokers = 1;
-    setup.cluster.topics["t"].partitions = 1;
-    return setup;
-  }
   std::unique_ptr<producer> make(std::uint64_t seed) {
     producer_config config;
     config.linger = 0ms;
@@ -55,7 +51,7 @@ class ChangedLog : public ::testing::Test {
     return verdict.undecided() != nullptr ? verdict.undecided()->reason : std::error_code();
   }
 
-  simulation world_{world()};
+  simulation world_{one_partition()};
   std::unique_ptr<producer> ours_ = make(1);
   std::unique_ptr<producer> others_ = make(2);
 };

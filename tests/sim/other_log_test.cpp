@@ -1,5 +1,7 @@
 // A log that lost acknowledged records, and goes on below the place where they were: told once, and
 // gone on with after recover().
+#include "tests/builders/one_partition.hpp"
+
 #include <partita/producer.hpp>
 #include <partita/testing/cluster.hpp>
 #include <partita/testing/simulated_producer.hpp>
@@ -18,12 +20,6 @@ using namespace std::chrono_literals;
 
 class OtherLog : public ::testing::TestWithParam<failure_policy> {
  protected:
-  static simulation_options world() {
-    simulation_options setup;
-    setup.cluster.brokers = 1;
-    setup.cluster.topics["t"].partitions = 1;
-    return setup;
-  }
   std::unique_ptr<producer> make() {
     producer_config config;
     config.linger = 0ms;
@@ -56,7 +52,7 @@ class OtherLog : public ::testing::TestWithParam<failure_policy> {
     }
   }
 
-  simulation world_{world()};
+  simulation world_{one_partition()};
   std::unique_ptr<producer> ours_ = make();
 };
 
