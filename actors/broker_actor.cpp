@@ -150,7 +150,6 @@ void broker_actor::take_lingering_along() {
 
 bool broker_actor::send_one() {
   const instant now = lane_->now();
-  produce_exchange exchange(next_cookie_++);
   const outbox_limits limits{
       settings_.request_bytes_max - std::min(settings_.request_bytes_max / 2, request_overhead),
       std::numeric_limits<std::size_t>::max()};
@@ -159,14 +158,25 @@ bool broker_actor::send_one() {
     return bytes;
   });
   if (picked.empty()) return false;
+  const bool sent = send_picked(picked, now);
+  // Once the frame is on its way: in a round trip of one record nothing else waits for this.
+  for (partition_actor* const each : asked_) each->after_sending();
+  asked_.clear();
+  return sent;
+}
+
+bool broker_actor::send_picked(outbox_pick& picked, instant now) {
   std::int16_t version = *connection_.version_of(wire::api_key::produce);
+  produce_exchange exchange = take_exchange();
   while (outbox_node* node = picked.pop()) {
     auto& partition = static_cast<partition_actor&>(*node);
+    asked_.push_back(&partition);
     if (batch* sent =
             partition.next_to_send(connection_.number(), now, version >= version_with_zstd))
       exchange.add(partition.topic(), partition.topic_identity(), partition.index(), *sent);
   }
   if (exchange.empty()) {  // their own turns come before they are asked again
+    keep_exchange(std::move(exchange));
     wake();
     return false;
   }
@@ -183,6 +193,22 @@ bool broker_actor::send_one() {
   connection_.send(std::move(encoded.frame), wire::api_key::produce, version, cookie,
                    settings_.required_acks != acks::none);
   return connection_.ready();
+}
+
+produce_exchange broker_actor::take_exchange() {
+  if (done_exchanges_.empty()) return produce_exchange(next_cookie_++);
+  produce_exchange exchange = std::move(done_exchanges_.back());
+  done_exchanges_.pop_back();
+  exchange.begin_anew(next_cookie_++);
+  return exchange;
+}
+
+void broker_actor::keep_exchange(produce_exchange&& done) {
+  constexpr std::size_t partitions_max = 64;  // larger ones are rare enough to be made anew
+  if (done.partitions() > partitions_max) return;
+  if (done_exchanges_.size() >= settings_.requests_in_flight_max) return;
+  done.clear();
+  done_exchanges_.push_back(std::move(done));
 }
 
 void broker_actor::connect() {
@@ -234,7 +260,7 @@ void broker_actor::on_sent(std::uint64_t cookie) {
 
 void broker_actor::on_answer(const wire::session_answer& answer, std::int16_t version) {
   PARTITA_ASSERT(!exchanges_.empty() && exchanges_.front().cookie() == answer.cookie);
-  const produce_exchange exchange = std::move(exchanges_.front());
+  produce_exchange exchange = std::move(exchanges_.front());
   exchanges_.pop_front();
   note_progress();
   auto decoded = wire::decode_response<wire::produce_response>(version, answer.body());
@@ -256,6 +282,7 @@ void broker_actor::on_answer(const wire::session_answer& answer, std::int16_t ve
     static_cast<partition_actor*>(sent.owner())
         ->give_back(sent, found ? batch_return::answered : batch_return::lost);
   });
+  keep_exchange(std::move(exchange));
   throttle(decoded.value.throttle_time_ms);
   if (has_work()) wake();
 }

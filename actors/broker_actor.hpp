@@ -122,6 +122,9 @@ class broker_actor final : public actor_body, private connection_events {
   void pump();
   void take_lingering_along();
   bool send_one();
+  bool send_picked(outbox_pick& picked, instant now);
+  [[nodiscard]] produce_exchange take_exchange();
+  void keep_exchange(produce_exchange&& done);
   void connect();
   void retry_later(instant at);
   void timer_fired();
@@ -139,7 +142,9 @@ class broker_actor final : public actor_body, private connection_events {
   connection connection_;
   control_channel control_;
   outbox outbox_;
-  std::deque<produce_exchange> exchanges_;  // sent or queued, oldest first
+  std::deque<produce_exchange> exchanges_;        // sent or queued, oldest first
+  std::vector<produce_exchange> done_exchanges_;  // for their memory
+  std::vector<partition_actor*> asked_;           // within send_one()
   std::uint64_t next_cookie_ = 1;
 
   instant not_before_{};  // throttled, or waiting to connect again

@@ -266,9 +266,12 @@ void partition_actor::linger_is_over() {
 batch* partition_actor::next_to_send(std::uint64_t connection, instant now, bool knows_zstd) {
   batch* next = core_.next_to_send(connection, now, knows_zstd);
   if (next != nullptr) sends_ = leader_;
+  return next;
+}
+
+void partition_actor::after_sending() {
   settle();
   if (dozes_ && patience() == 0) self()->end_doze();  // there is nothing to wait with any more
-  return next;
 }
 
 bool partition_actor::withdraw(batch& queued) {

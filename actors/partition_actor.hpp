@@ -117,7 +117,9 @@ class partition_actor final : public actor_body, public outbox_node, private par
   /// The next record is to be seen at once. Outside its turn.
   void end_doze() noexcept;
   void ask_for_turn() noexcept;
+  /// after_sending() must follow in the same turn: what can wait for the frame does.
   batch* next_to_send(std::uint64_t connection, instant now, bool knows_zstd);
+  void after_sending();
   /// What keeps the leader's connection from sending, until something is sent.
   void obstructed(std::error_code why) noexcept { core_.obstructed(why); }
   /// Returns a batch that was taken: into the queue, in order with everything else.

@@ -12,6 +12,7 @@ constexpr std::size_t length_max = 0x7fffffff;
 }  // namespace
 
 void encoder::uvarint(std::uint32_t value) {
+  if (value < 0x80) return out_.append(static_cast<std::byte>(value));
   std::byte bytes[varint32_size_max];
   const std::byte* const end = put_uvarint(bytes, value);
   out_.append(bytes, static_cast<std::size_t>(end - bytes));
@@ -67,7 +68,15 @@ void encoder::bytes(const std::vector<std::byte>& content) {
 void encoder::records(const record_bytes& content) {
   if (content.is_null()) return null_length();
   length(content.size());
-  content.for_each([this](std::span<const std::byte> piece) { out_.borrow(piece); });
+  // So that a small request goes out in one piece.
+  constexpr std::size_t copied_bytes_max = 768;
+  const bool copied = content.size() <= copied_bytes_max;
+  content.for_each([this, copied](std::span<const std::byte> piece) {
+    if (copied)
+      out_.append(piece);
+    else
+      out_.borrow(piece);
+  });
 }
 
 encoder::tag_scope encoder::begin_structure() {

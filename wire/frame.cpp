@@ -23,7 +23,7 @@ namespace detail {
 
 namespace {
 constexpr std::size_t length_prefix_size = 4;
-constexpr std::size_t frame_own_bytes_expected = 256;
+constexpr std::size_t frame_own_bytes_expected = 1024;
 }  // namespace
 
 void begin_request(gather_buffer& out, api_key key, dialect body, std::int32_t correlation_id,

@@ -44,13 +44,19 @@ struct buffer_run {
   }
   /// As much of it as the socket takes at once; 0 with an error.
   [[nodiscard]] std::size_t send_to(int socket, error_code& code) noexcept {
-    msghdr message{};
-    message.msg_iov = buffers.data();
-    message.msg_iovlen = count;
-    const ssize_t sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
+    const ssize_t sent =
+        count == 1 ? ::send(socket, buffers[0].iov_base, bytes, MSG_NOSIGNAL) : send_all_to(socket);
     if (sent >= 0) return static_cast<std::size_t>(sent);
     code = error_code(errno, boost::system::system_category());
     return 0;
+  }
+
+ private:
+  [[nodiscard]] ssize_t send_all_to(int socket) noexcept {
+    msghdr message{};
+    message.msg_iov = buffers.data();
+    message.msg_iovlen = count;
+    return ::sendmsg(socket, &message, MSG_NOSIGNAL);
   }
 };
 
