@@ -3,7 +3,7 @@
 //
 // Invariants
 // 1. Counters only rise; the broker writes them, everybody else reads.
-// 2. silent_broker is written by the measuring program alone.
+// 2. silent_broker and held are written by the measuring program alone.
 //
 // Threads: any.
 #pragma once
@@ -27,6 +27,8 @@ struct broker_statistics {
   std::atomic<std::uint64_t> broken{0};           ///< frames and batches that do not parse
   /// This one of the brokers reads what comes and neither answers nor appends it; -1: none.
   std::atomic<std::int64_t> silent_broker{-1};
+  /// Not 0: the brokers rest, and take what has come meanwhile once it is 0 again.
+  std::atomic<std::uint64_t> held{0};
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

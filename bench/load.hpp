@@ -31,12 +31,14 @@ inline constexpr std::size_t key_size = 16;
 /// Records from a pool that is larger than the caches next to the core, JSON-like, with keys.
 class load {
  public:
-  explicit load(std::size_t value_size) : keys_(pool), values_(pool) {
-    std::uint32_t state = 12345;
+  explicit load(std::size_t value_size) : keys_(pool), values_(values_of(value_size)) {
     for (std::size_t i = 0; i < pool; ++i) {
       char text[32];
       std::snprintf(text, sizeof text, "customer-%07zu", i);
       keys_[i] = text;
+    }
+    std::uint32_t state = 12345;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
       std::string& value = values_[i] = "{\"order\":" + std::to_string(i) + ",\"text\":\"";
       while (value.size() + 2 < value_size) {
         state = state * 1664525U + 1013904223U;
@@ -47,10 +49,18 @@ class load {
     }
   }
   [[nodiscard]] const std::string& key(std::uint64_t i) const { return keys_[spread(i)]; }
-  [[nodiscard]] const std::string& value(std::uint64_t i) const { return values_[i % pool]; }
+  [[nodiscard]] const std::string& value(std::uint64_t i) const {
+    return values_[i % values_.size()];
+  }
 
  private:
   static constexpr std::size_t pool = 4096;
+  /// A power of two. Large values are fewer: together 16 MiB, but not below 16 of them.
+  static std::size_t values_of(std::size_t value_size) {
+    std::size_t count = pool;
+    while (count > 16 && count * value_size > (std::size_t{16} << 20)) count /= 2;
+    return count;
+  }
   static std::size_t spread(std::uint64_t i) { return i * 2654435761U % pool; }
 
   std::vector<std::string> keys_, values_;
@@ -112,6 +122,23 @@ inline double resident_bytes() {
   return static_cast<double>(pages) * static_cast<double>(::sysconf(_SC_PAGESIZE));
 }
 
+/// The most that was resident of this process since it began.
+inline double peak_resident_bytes() {
+  unsigned long kilobytes = 0;
+  if (std::FILE* const file = std::fopen("/proc/self/status", "r")) {
+    char line[256];
+    while (std::fgets(line, sizeof line, file) != nullptr)
+      if (std::sscanf(line, "VmHWM: %lu", &kilobytes) == 1) break;
+    std::fclose(file);
+  }
+  return static_cast<double>(kilobytes) * 1024;
+}
+
+/// What the client took at most, beyond what was resident before it was made.
+inline void tell_memory(double resident_before) {
+  tell("memory_bytes", std::max(0.0, peak_resident_bytes() - resident_before));
+}
+
 /// Calls produce(i) for 0 <= i < count at a steady rate: once a millisecond what is due by then.
 /// tick() comes after each such burst.
 template <class Produce, class Tick>
@@ -143,6 +170,8 @@ class broker_watch {
   }
   /// One of the brokers answers nothing from now on; -1: all do.
   void silence(std::int64_t broker) noexcept { seen_->silent_broker = broker; }
+  /// All of the brokers rest until this is called with false.
+  void hold(bool held) noexcept { seen_->held = held ? 1 : 0; }
   [[nodiscard]] std::uint64_t records() const noexcept { return seen_->records - records_; }
   [[nodiscard]] double seconds() const noexcept {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();

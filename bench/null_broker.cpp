@@ -4,9 +4,9 @@
 //
 // Every topic exists. Base offsets rise per partition; an idempotent producer's sequences are
 // checked, so a client that numbers wrongly is refused here too. What does not parse is counted and
-// its connection closed. One of the brokers can be silenced through the statistics file. Prints
-// "bootstrap HOST:PORT,..." once it listens, and ends with its parent. With a delay each answer
-// leaves that much after its request came; requests overlap in it.
+// its connection closed. Through the statistics file one of the brokers can be silenced, and all of
+// them told to rest. Prints "bootstrap HOST:PORT,..." once it listens, and ends with its parent.
+// With a delay each answer leaves that much after its request came; requests overlap in it.
 //
 // It shares no code with the library: a fault there must not cancel out here.
 #include "bench/broker_statistics.hpp"
@@ -131,6 +131,10 @@ void null_broker::run() {
     const timespec wait{timeout_us / 1'000'000, (timeout_us % 1'000'000) * 1000L};
     const int count = ::epoll_pwait2(epoll_, events, 64, timeout_us < 0 ? nullptr : &wait, nullptr);
     if (count < 0 && errno != EINTR) return;
+    while (counters_->held.load(std::memory_order_relaxed) != 0) {
+      const timespec moment{0, 200'000};
+      ::nanosleep(&moment, nullptr);
+    }
     for (int i = 0; i < count; ++i) {
       const int socket = events[i].data.fd;
       std::size_t listener = 0;

@@ -17,6 +17,10 @@ namespace partita::bench {
 
 inline constexpr std::string_view topic_name = "partita";
 
+/// Tells the counts; an exit code: 1 when not all were delivered.
+[[nodiscard]] int tell_answered(std::uint64_t answered, std::uint64_t failed,
+                                std::uint64_t produced, std::uint64_t waits);
+
 class answers {
  public:
   /// Called by one lane only, so that a plain store will do.
@@ -40,8 +44,9 @@ class answers {
   [[nodiscard]] std::uint64_t answered() const { return answered_.load(std::memory_order_acquire); }
   [[nodiscard]] std::uint64_t failed() const { return failed_.load(); }
 
-  /// Tells the count; an exit code: 1 when not all were delivered.
-  [[nodiscard]] int report(std::uint64_t produced) const;
+  [[nodiscard]] int report(std::uint64_t produced) const {
+    return tell_answered(answered(), failed(), produced, waits_);
+  }
 
  private:
   static constexpr std::uint64_t wake_every = 1024;

@@ -52,6 +52,7 @@ int closed(const producer_config& config, const arguments& given, int window, st
            std::uint64_t warm_up) {
   const load records(given.number("--value-size", 100));
   shared_run warming(0, warm_up, window), measured(warm_up, warm_up + count, window);
+  const double resident = resident_bytes();
   producer to(config);
   carry_out(to, records, warming);
   broker_watch broker(given.text("--statistics", ""));
@@ -59,6 +60,7 @@ int closed(const producer_config& config, const arguments& given, int window, st
   carry_out(to, records, measured);
   const moment after = now();
   tell_cost(before, after, count);
+  tell_memory(resident);
   if (broker.usable()) broker.tell_counts();
   tell_percentiles(measured.microseconds);
   tell("answered", static_cast<double>(warm_up + count));

@@ -11,6 +11,11 @@
 //     one_silent   fixed rate; percentiles of the other brokers' partitions before and after one of
 //                  --brokers N falls silent
 //     partitions   --touch N partitions get a record; memory; then CPU of 12 busy ones among them
+//     curve        callbacks, flat out, at most --open N records without an answer; CPU, memory
+//     backlog      the same, but the brokers rest until --open N records wait
+//
+// Of the last two alone: --lanes N, --message-bytes-max N, --spread-over N (so many partitions in
+// turn in place of those of the keys), --room-mib N (what may wait in the client itself).
 #include "bench/load_partita/modes.hpp"
 
 #include "bench/load_partita/answers.hpp"
@@ -19,14 +24,14 @@
 
 namespace partita::bench {
 
-int answers::report(std::uint64_t produced) const {
-  tell("waits_for_room", static_cast<double>(waits_));
-  tell("answered", static_cast<double>(answered()));
-  if (failed() == 0 && answered() == produced) return 0;
+int tell_answered(std::uint64_t answered, std::uint64_t failed, std::uint64_t produced,
+                  std::uint64_t waits) {
+  tell("waits_for_room", static_cast<double>(waits));
+  tell("answered", static_cast<double>(answered));
+  if (failed == 0 && answered == produced) return 0;
   std::fprintf(stderr, "load_partita: %llu of %llu records answered, %llu not delivered\n",
-               static_cast<unsigned long long>(answered()),
-               static_cast<unsigned long long>(produced),
-               static_cast<unsigned long long>(failed()));
+               static_cast<unsigned long long>(answered), static_cast<unsigned long long>(produced),
+               static_cast<unsigned long long>(failed));
   return 1;
 }
 
@@ -60,7 +65,8 @@ int main(int argc, char** argv) {
       {"saturate", &bench::saturate},     {"fixed", &bench::fixed_rate},
       {"closed", &bench::closed_loop},    {"round_trip", &bench::round_trip},
       {"pipeline", &bench::pipeline},     {"one_silent", &bench::one_silent},
-      {"partitions", &bench::partitions},
+      {"partitions", &bench::partitions}, {"curve", &bench::curve},
+      {"backlog", &bench::backlog},
   };
   try {
     for (const auto& [name, start] : modes)

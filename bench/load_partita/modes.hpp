@@ -16,5 +16,7 @@ int one_silent(producer_config config, const arguments& given);
 int closed_loop(producer_config config, const arguments& given);
 int round_trip(producer_config config, const arguments& given);
 int partitions(producer_config config, const arguments& given);
+int curve(producer_config config, const arguments& given);
+int backlog(producer_config config, const arguments& given);
 
 }  // namespace partita::bench

@@ -13,6 +13,12 @@ client::client(const arguments& given, const char* linger_ms, const char* batch_
   if (batch_records != nullptr) set(settings, "batch.num.messages", batch_records);
   if (const char* const queue = given.text("--queue", nullptr))
     set(settings, "queue.buffering.max.messages", queue);
+  if (const std::uint64_t room = given.number("--room-mib", 0); room != 0) {
+    set(settings, "queue.buffering.max.kbytes", std::to_string(room * 1024).c_str());
+    set(settings, "queue.buffering.max.messages", "10000000");
+  }
+  if (const char* const bytes = given.text("--message-bytes-max", nullptr))
+    set(settings, "message.max.bytes", bytes);
   rd_kafka_conf_set_dr_msg_cb(settings, &on_report);
   rd_kafka_conf_set_opaque(settings, this);
   char error[256];

@@ -14,5 +14,7 @@ int one_silent(const arguments& given);
 int closed_loop(const arguments& given);
 int round_trip(const arguments& given);
 int partitions(const arguments& given);
+int curve(const arguments& given);
+int backlog(const arguments& given);
 
 }  // namespace partita::bench

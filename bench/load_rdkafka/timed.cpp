@@ -34,26 +34,33 @@ class slot final : public stopwatch {
   shared_run& run_;
 };
 
-std::vector<double> carry_out(client& to, const load& records, std::uint64_t from,
-                              std::uint64_t until, int window) {
-  std::vector<double> taken;
-  taken.reserve(until - from);
+/// Its memory is used once, so that it is not counted as the client's.
+std::vector<double> room_for(std::uint64_t count) {
+  std::vector<double> taken(count);
+  taken.clear();
+  return taken;
+}
+
+void carry_out(client& to, const load& records, std::uint64_t from, std::uint64_t until, int window,
+               std::vector<double>& taken) {
   slot::shared_run run{to, records, from, until, window};
   std::deque<slot> slots;
   for (int i = 0; i < window; ++i) slots.emplace_back(run, taken).send();
   while (run.open > 0) to.poll(1000);
-  return taken;
 }
 
 int closed(const arguments& given, int window, std::uint64_t count, std::uint64_t warm_up) {
   const load records(given.number("--value-size", 100));
+  std::vector<double> warming = room_for(warm_up), taken = room_for(count);
+  const double resident = resident_bytes();
   client to(given, "0");
-  (void)carry_out(to, records, 0, warm_up, window);
+  carry_out(to, records, 0, warm_up, window, warming);
   broker_watch broker(given.text("--statistics", ""));
   const moment before = now();
-  std::vector<double> taken = carry_out(to, records, warm_up, warm_up + count, window);
+  carry_out(to, records, warm_up, warm_up + count, window, taken);
   const moment after = now();
   tell_cost(before, after, count);
+  tell_memory(resident);
   if (broker.usable()) broker.tell_counts();
   tell_percentiles(taken);
   return to.report(warm_up + count);
