@@ -6,11 +6,12 @@
 PROGRAMS has null_broker, load_partita and load_rdkafka. Each curve becomes DIRECTORY/NAME.json.
 --trial runs the second point of each curve with few records: whether all is in place.
 
-A round goes over all points, and at each of them the clients take turns, each against a null broker
-of its own; every other round begins with the other client. A run that fails, or whose records the broker did
-not all append, is an error that names the point. Nothing is left out silently: a curve with an
-error is not written. librdkafka 2.0.2 was seen to leave a record in its queue for ever with linger
-0, so a run that does not end is repeated twice; each such run is said, and counted in the JSON.
+A round goes over all points of a curve, and at each of them the clients take turns, each against a
+null broker of its own; every other round begins with the other client. A run that fails, or whose
+records the broker did not all append, is an error that names the point. Nothing is left out
+silently: a curve with an error is not written. librdkafka 2.0.2 was seen to leave a record in its
+queue for ever with linger 0, so a run that stands still is repeated twice; each such run is said,
+and counted in the JSON.
 """
 
 import argparse
@@ -23,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 
-SECONDS_MAX = 60
+SECONDS_IDLE_MAX = 30
 ATTEMPTS = 3
 ROOM_MIB = 4096
 OPEN_RECORDS = 100_000
@@ -35,7 +36,7 @@ class Failed(Exception):
     pass
 
 
-class RanTooLong(Failed):
+class StoodStill(Failed):
     pass
 
 
@@ -143,20 +144,37 @@ class NullBroker:
             os.unlink(self.statistics)
 
 
+def finished(command, broker):
+    """Exit code and output. A busy machine makes it slow: only what stands still is ended."""
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    seen, idle = broker.appended(), 0
+    while True:
+        try:
+            output, _ = child.communicate(timeout=1)
+            return child.returncode, output
+        except subprocess.TimeoutExpired:
+            last, seen = seen, broker.appended()
+            idle = idle + 1 if seen == last else 0
+        except BaseException:
+            child.kill()
+            raise
+        if idle >= SECONDS_IDLE_MAX:
+            child.kill()
+            child.communicate()
+            raise StoodStill("no record reached the broker for %d s" % SECONDS_IDLE_MAX)
+
+
 def run_client(programs, client, words, broker):
     command = [os.path.join(programs, CLIENTS[client]), *words,
                "--bootstrap", broker.bootstrap, "--statistics", broker.statistics]
     before, refused_before = broker.appended()
-    try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=SECONDS_MAX)
-    except subprocess.TimeoutExpired:
-        raise RanTooLong("did not end within %d s" % SECONDS_MAX) from None
-    if done.returncode != 0:
-        raise Failed("ended with %d" % done.returncode)
+    code, output = finished(command, broker)
+    if code != 0:
+        raise Failed("ended with %d" % code)
     told = {}
-    for line in done.stdout.splitlines():
+    for line in output.splitlines():
         name, _, value = line.partition(" ")
-        told[name] = float(value)
+        told[name] = float("%.8g" % float(value))
     records, refused = broker.appended()
     if told.get("answered") != records - before or refused != refused_before:
         raise Failed("%s answered, %d appended, %d refused"
@@ -173,7 +191,7 @@ def sample(programs, client, point, words, unfinished):
         broker = NullBroker(programs, point.broker)
         try:
             return run_client(programs, client, words, broker)
-        except RanTooLong as why:
+        except StoodStill as why:
             unfinished[client] = unfinished.get(client, 0) + 1
             say("    %s %s%s" % (client, why, ", again" if attempt + 1 < ATTEMPTS else ""))
             if attempt + 1 == ATTEMPTS:
@@ -211,31 +229,36 @@ def version_of(programs):
     return done.stdout.partition(" ")[2].strip() or "unknown"
 
 
-def measure(programs, names, rounds, scale, chosen):
-    """name -> points with all samples. The rounds go around all curves."""
-    found = {}
-    for name in names:
-        found[name] = [
-            {"x": point.x, "broker": " ".join(point.broker), "load": " ".join(point.load(scale)),
-             "unfinished": {}, "samples": {client: [] for client in CLIENTS}}
-            for point in CURVES[name][3][chosen]]
+def measure(programs, name, rounds, scale, chosen):
+    """The points with all samples."""
+    points = CURVES[name][3][chosen]
+    found = [{"x": point.x, "broker": " ".join(point.broker), "load": " ".join(point.load(scale)),
+              "unfinished": {}, "samples": {client: [] for client in CLIENTS}}
+             for point in points]
     for number in range(rounds):
         clients = list(CLIENTS) if number % 2 == 0 else list(reversed(CLIENTS))
-        for name in names:
-            for point, into in zip(CURVES[name][3][chosen], found[name]):
-                where = "%s at %d, round %d of %d" % (name, point.x, number + 1, rounds)
-                say(where)
-                for client in clients:
-                    try:
-                        told = sample(programs, client, point, point.load(scale),
-                                      into["unfinished"])
-                    except Failed as why:
-                        raise Failed("%s, %s: %s\n  %s %s" % (where, client, why, CLIENTS[client],
-                                                             into["load"])) from None
-                    into["samples"][client].append(told)
-                    say("    %-10s %12.1f ns/record %10.2f MiB"
-                        % (client, told["cpu_ns"], told["memory_bytes"] / (1 << 20)))
+        for point, into in zip(points, found):
+            where = "%s at %d, round %d of %d" % (name, point.x, number + 1, rounds)
+            say(where)
+            for client in clients:
+                try:
+                    told = sample(programs, client, point, point.load(scale), into["unfinished"])
+                except Failed as why:
+                    raise Failed("%s, %s: %s\n  %s %s" % (where, client, why, CLIENTS[client],
+                                                         into["load"])) from None
+                into["samples"][client].append(told)
+                say("    %-10s %12.1f ns/record %10.2f MiB"
+                    % (client, told["cpu_ns"], told["memory_bytes"] / (1 << 20)))
     return found
+
+
+def write(directory, name, told):
+    os.makedirs(directory, exist_ok=True)
+    path = os.path.join(directory, name + ".json")
+    with open(path + ".new", "w") as file:
+        json.dump(told, file, indent=1)
+        file.write("\n")
+    os.replace(path + ".new", path)
 
 
 def main():
@@ -252,24 +275,21 @@ def main():
             sys.exit("curves: there is no curve '%s', only %s" % (name, ", ".join(CURVES)))
     if given.rounds < 1:
         sys.exit("curves: --rounds takes a number from 1 on")
-    facts = machine()
-    facts["load_before"] = load_average()
     chosen = slice(1, 2) if given.trial else slice(None)
-    try:
-        found = measure(given.programs, names, given.rounds, 0.01 if given.trial else 1, chosen)
-    except (Failed, OSError) as why:
-        sys.exit("curves: failed: %s" % why)
-    facts["load_after"] = load_average()
-    os.makedirs(given.json, exist_ok=True)
     for name in names:
+        facts = machine()
+        facts["load_before"] = load_average()
+        try:
+            points = measure(given.programs, name, given.rounds, 0.01 if given.trial else 1, chosen)
+        except (Failed, OSError) as why:
+            sys.exit("curves: failed: %s" % why)
+        facts["load_after"] = load_average()
         title, label, scale, _ = CURVES[name]
-        told = {"curve": name, "title": title, "x_label": label, "x_scale": scale,
-                "command": "./dev bench curves --only %s --rounds %d" % (name, given.rounds),
-                "date": datetime.date.today().isoformat(), "machine": facts,
-                "librdkafka": version_of(given.programs), "points": found[name]}
-        with open(os.path.join(given.json, name + ".json"), "w") as file:
-            json.dump(told, file, indent=1)
-            file.write("\n")
+        write(given.json, name, {
+            "curve": name, "title": title, "x_label": label, "x_scale": scale,
+            "command": "./dev bench curves --only %s --rounds %d" % (name, given.rounds),
+            "date": datetime.date.today().isoformat(), "machine": facts,
+            "librdkafka": version_of(given.programs), "points": points})
 
 
 if __name__ == "__main__":

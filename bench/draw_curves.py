@@ -26,15 +26,15 @@ from matplotlib import pyplot, ticker  # noqa: E402, after the choice of what dr
 
 LOOKS = {"partita": ("#0b5fa5", "o", "-"), "librdkafka": ("#c4561b", "s", "--")}
 PANELS = (("cpu_ns", 1, "CPU per record", "ns"),
-          ("memory_bytes", 1 << 20, "memory at most, above the empty process", "MiB"))
+          ("memory_bytes", 1 << 20, "Peak memory of the client", "MiB"))
 
 
 def short(value, _=None):
-    """10, 1k, 1M: as it is said."""
+    """0.5, 10, 1,500, 10k, 1M: as it is said."""
     for size, letter in ((1_000_000, "M"), (1000, "k")):
-        if value >= size:
+        if value >= size and value >= 10_000:
             return "%g%s" % (value / size, letter)
-    return "%g" % value
+    return format(value, ",.0f") if value >= 1000 else "%g" % value
 
 
 def scale_axis(axis, scale, places):
@@ -42,7 +42,6 @@ def scale_axis(axis, scale, places):
         axis.set_xscale("log")
     elif scale == "symlog":
         axis.set_xscale("symlog", linthresh=min(x for x in places if x > 0))
-    # Labels of places that are close to each other would touch.
     axis.xaxis.set_major_locator(ticker.FixedLocator(places))
     axis.xaxis.set_minor_locator(ticker.NullLocator())
     axis.xaxis.set_major_formatter(ticker.FuncFormatter(short))
@@ -82,6 +81,9 @@ def draw(told, path):
     handles, labels = axes[0].get_legend_handles_labels()
     figure.suptitle(told["title"], x=0.01, ha="left", fontsize=11.5, weight="bold")
     figure.legend(handles, labels, loc="lower center", ncol=2, frameon=False)
+    rounds = max(len(each) for point in told["points"] for each in point["samples"].values())
+    figure.text(0.99, 0.03, "median, and least to most, of %d rounds" % rounds, ha="right",
+                fontsize=8.5, color="#555555")
     figure.tight_layout(rect=(0, 0.06, 1, 1))
     # The background is white in dark pages, too.
     figure.savefig(path, format="svg", facecolor="white",

@@ -90,7 +90,8 @@ inline moment now() noexcept {
           allocations_now()};
 }
 
-inline void tell(const char* name, double value) { std::printf("%s %.6g\n", name, value); }
+/// With all digits of a count.
+inline void tell(const char* name, double value) { std::printf("%s %.12g\n", name, value); }
 
 /// The cost of `records` records between two moments, per record.
 inline void tell_cost(const moment& from, const moment& to, std::uint64_t records) {

@@ -20,7 +20,7 @@ class numbered_load {
   /// Never more than `open` without an answer.
   void produce_many(std::uint64_t from, std::uint64_t until, std::uint64_t open) {
     for (std::uint64_t i = from; i < until; ++i) {
-      while (i - to_.answered() >= open) to_.poll(5);
+      while (i - to_.answered() >= open) to_.poll(100);
       produce(i);
     }
   }

@@ -3,7 +3,7 @@
 #
 #   curves_test.sh PROGRAMS
 set -eu
-programs=$1
+programs=$(CDPATH='' cd -- "$1" && pwd)
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 work=$(mktemp -d)
