@@ -82,8 +82,8 @@ def draw(told, path):
     figure.suptitle(told["title"], x=0.01, ha="left", fontsize=11.5, weight="bold")
     figure.legend(handles, labels, loc="lower center", ncol=2, frameon=False)
     rounds = max(len(each) for point in told["points"] for each in point["samples"].values())
-    figure.text(0.99, 0.03, "median, and least to most, of %d rounds" % rounds, ha="right",
-                fontsize=8.5, color="#555555")
+    what = "one round" if rounds == 1 else "median, and least to most, of %d rounds" % rounds
+    figure.text(0.99, 0.03, what, ha="right", fontsize=8.5, color="#555555")
     figure.tight_layout(rect=(0, 0.06, 1, 1))
     # The background is white in dark pages, too.
     figure.savefig(path, format="svg", facecolor="white",
