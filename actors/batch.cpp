@@ -107,7 +107,10 @@ void batch::append(const record_node& node, std::uint64_t ordinal, instant deadl
     opened_at_ = came;
   }
   PARTITA_ASSERT(entries_.empty() || ordinal > ordinal_of(entries_.size() - 1), ordinal);
-  builder_.append(node.timestamp_ms, node.tail());
+  if (lies_alone(node.tail_size)) [[unlikely]]
+    builder_.append(node.timestamp_ms, lend_tail(node));
+  else
+    builder_.append(node.timestamp_ms, node.tail());
   using milliseconds = std::chrono::milliseconds;
   using limits = std::numeric_limits<std::int32_t>;
   const auto later = std::clamp<std::int64_t>(

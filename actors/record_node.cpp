@@ -1,9 +1,11 @@
 #include "actors/record_node.hpp"
 
 #include "wire/record_batch.hpp"
+#include "wire/segments.hpp"
 
 #include <partita/contract.hpp>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -20,9 +22,33 @@ constexpr std::size_t bytes_of(std::uint32_t tail_size) noexcept {
   return sizeof(record_node) + tail_size;
 }
 
-// Told by the size alone: command::flags of a record carries the code of a refusal.
-constexpr bool lies_in_chunk(std::uint32_t tail_size) noexcept {
-  return bytes_of(tail_size) <= chunk_request_max;
+/// In front of a node that lies alone. Told by the size alone: command::flags of a record carries
+/// the code of a refusal.
+struct alone : wire::lent_segment {
+  alone() noexcept;
+  std::atomic<int> holders{1};  // the node, and the batch that has its tail
+};
+static_assert(sizeof(alone) % alignof(record_node) == 0);
+
+alone& alone_of(const record_node& node) noexcept {
+  PARTITA_ASSERT(lies_alone(node.tail_size), node.tail_size);
+  return *(reinterpret_cast<alone*>(const_cast<record_node*>(&node)) - 1);
+}
+
+void let_go(alone& memory) noexcept {
+  if (memory.holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  memory.~alone();
+  std::free(&memory);
+}
+
+alone::alone() noexcept
+    : lent_segment({}, [](lent_segment& tail) noexcept { let_go(static_cast<alone&>(tail)); }) {}
+
+record_node* allocate_alone(std::uint32_t tail_size) noexcept {
+  void* const memory = std::malloc(sizeof(alone) + bytes_of(tail_size));
+  if (memory == nullptr) return nullptr;
+  auto* const front = new (memory) alone;
+  return new (front + 1) record_node;
 }
 
 }  // namespace
@@ -54,10 +80,13 @@ std::uint32_t key_hash_of(const std::optional<std::string_view>& key) noexcept {
 }
 
 record_node* allocate_record_node(std::uint32_t tail_size) noexcept {
-  const std::size_t bytes = bytes_of(tail_size);
-  void* memory = lies_in_chunk(tail_size) ? allocate_in_chunk(bytes) : std::malloc(bytes);
-  if (memory == nullptr) return nullptr;
-  auto* node = new (memory) record_node;
+  record_node* node = nullptr;
+  if (lies_alone(tail_size)) {
+    node = allocate_alone(tail_size);
+  } else if (void* const memory = allocate_in_chunk(bytes_of(tail_size))) {
+    node = new (memory) record_node;
+  }
+  if (node == nullptr) return nullptr;
   node->kind = command_kind::record;
   node->tail_size = tail_size;
   node->weight = static_cast<std::uint32_t>(record_cost(tail_size));
@@ -81,10 +110,7 @@ void release_record_node(record_node& node) noexcept {
 
 void record_releaser::release(record_node& node) noexcept {
   PARTITA_EXPECTS(node.kind == command_kind::record);
-  if (!lies_in_chunk(node.tail_size)) {
-    std::free(&node);
-    return;
-  }
+  if (lies_alone(node.tail_size)) return let_go(alone_of(node));
   chunk* const owner = chunk_of(&node);
 #if defined(__SANITIZE_ADDRESS__)
   ASAN_POISON_MEMORY_REGION(&node, bytes_of(node.tail_size));
@@ -94,6 +120,14 @@ void record_releaser::release(record_node& node) noexcept {
     chunk_ = owner;
   }
   ++count_;
+}
+
+wire::lent_segment& lend_tail(const record_node& node) noexcept {
+  alone& memory = alone_of(node);
+  const int before = memory.holders.fetch_add(1, std::memory_order_relaxed);
+  PARTITA_EXPECTS(before == 1, before);
+  memory.bytes = node.tail();
+  return memory;
 }
 
 void record_releaser::flush() noexcept {

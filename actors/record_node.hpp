@@ -20,6 +20,10 @@
 #include <span>
 #include <string_view>
 
+namespace partita::wire {
+struct lent_segment;
+}
+
 namespace partita::actors {
 
 struct record_node : command {
@@ -54,6 +58,11 @@ struct record_node : command {
 };
 static_assert(sizeof(record_node) == 64 && alignof(record_node) == 8);
 
+/// Whether a record with this tail has memory of its own, which its batch takes in without a copy.
+[[nodiscard]] constexpr bool lies_alone(std::uint32_t tail_size) noexcept {
+  return sizeof(record_node) + tail_size > chunk_request_max;
+}
+
 /// What a record with this tail costs in the budget: everything that is allocated for it.
 [[nodiscard]] constexpr std::uint64_t record_cost(std::uint64_t tail_size) noexcept {
   return sizeof(record_node) + ((tail_size + 7U) & ~std::uint64_t{7U}) + sizeof(completion_entry);
@@ -72,6 +81,10 @@ static_assert(sizeof(record_node) == 64 && alignof(record_node) == 8);
 [[nodiscard]] record_node* make_record_node(const record& what, std::uint32_t tail_size) noexcept;
 
 void release_record_node(record_node& node) noexcept;
+
+/// The tail of a node that lies alone, for a batch: the memory lives until both the node is
+/// released and the batch has done with it. Once.
+[[nodiscard]] wire::lent_segment& lend_tail(const record_node& node) noexcept;
 
 /// Releases many nodes with one atomic operation per run of nodes from the same chunk.
 class record_releaser {

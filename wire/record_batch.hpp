@@ -107,18 +107,13 @@ class batch_builder {
 
   /// Adds a record; `tail` comes from encode_record_tail(). The batch must stay below 2 GiB.
   void append(std::int64_t timestamp_ms, std::span<const std::byte> tail) {
-    const std::size_t body = body_size(timestamp_ms, tail.size());
-    PARTITA_EXPECTS(bytes_.size() + body < batch_size_limit, bytes_.size(), body);
-    if (count_ == 0) start(timestamp_ms);
-    std::byte* out = bytes_.prepare(record_prefix_size_max);
-    out = put_varint(out, static_cast<std::int64_t>(body));
-    *out++ = std::byte{0};
-    out = put_varint(out, timestamp_ms - base_timestamp_);
-    out = put_varint(out, count_);
-    bytes_.commit(out);
+    append_prefix(timestamp_ms, tail.size());
     bytes_.append(tail);
-    if (timestamp_ms > max_timestamp_) max_timestamp_ = timestamp_ms;
-    ++count_;
+  }
+  /// The same without a copy (segment_chain::lend()).
+  void append(std::int64_t timestamp_ms, lent_segment& tail) {
+    append_prefix(timestamp_ms, tail.bytes.size());
+    bytes_.lend(tail);
   }
 
   /// Writes the header, compresses and computes the checksum. The builder is empty afterwards and
@@ -139,6 +134,20 @@ class batch_builder {
     return 1 + varint_size(delta) + varint_size(count_) + tail_size;
   }
   void start(std::int64_t timestamp_ms);
+  /// What goes before the tail.
+  void append_prefix(std::int64_t timestamp_ms, std::size_t tail_size) {
+    const std::size_t body = body_size(timestamp_ms, tail_size);
+    PARTITA_EXPECTS(bytes_.size() + body < batch_size_limit, bytes_.size(), body);
+    if (count_ == 0) start(timestamp_ms);
+    std::byte* out = bytes_.prepare(record_prefix_size_max);
+    out = put_varint(out, static_cast<std::int64_t>(body));
+    *out++ = std::byte{0};
+    out = put_varint(out, timestamp_ms - base_timestamp_);
+    out = put_varint(out, count_);
+    bytes_.commit(out);
+    if (timestamp_ms > max_timestamp_) max_timestamp_ = timestamp_ms;
+    ++count_;
+  }
 
   segment_chain bytes_;
   std::int64_t base_timestamp_ = -1;

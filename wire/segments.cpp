@@ -61,17 +61,29 @@ std::size_t segment_pool::free_blocks() const noexcept {
 
 void segment_chain::open_block() {
   segment* const block = pool_ != nullptr ? pool_->take() : allocate_block();
+  link(*block, block->begin());
+  cursor_ = block->own();
+  end_ = cursor_ + segment_capacity;
+  ++blocks_;
+}
+
+void segment_chain::link(segment& block, const std::byte* begin) noexcept {
   if (tail_ == nullptr) {
-    head_ = block;
+    head_ = &block;
   } else {
     tail_->used = static_cast<std::size_t>(cursor_ - tail_begin_);
     closed_bytes_ += tail_->used;
-    tail_->next = block;
+    tail_->next = &block;
   }
-  tail_ = block;
-  tail_begin_ = cursor_ = block->begin();
-  end_ = tail_begin_ + segment_capacity;
-  ++blocks_;
+  tail_ = &block;
+  tail_begin_ = begin;
+}
+
+// The room behind it is none, so that nothing is ever written there.
+void segment_chain::lend(lent_segment& piece) {
+  PARTITA_EXPECTS(piece.lent && piece.next == nullptr && !piece.bytes.empty());
+  link(piece, piece.bytes.data());
+  cursor_ = end_ = const_cast<std::byte*>(piece.bytes.data() + piece.bytes.size());
 }
 
 void segment_chain::append_across_blocks(const std::byte* bytes, std::size_t count) {
@@ -95,7 +107,7 @@ void segment_chain::patch(std::size_t position, std::span<const std::byte> bytes
       continue;
     }
     const std::size_t piece = bytes.size() < used - position ? bytes.size() : used - position;
-    std::memcpy(block->begin() + position, bytes.data(), piece);
+    std::memcpy(block->own() + position, bytes.data(), piece);
     bytes = bytes.subspan(piece);
     position = 0;
   }
@@ -129,7 +141,11 @@ std::vector<std::byte> segment_chain::flatten(std::size_t from) const {
 void segment_chain::clear() noexcept {
   while (head_ != nullptr) {
     segment* const block = std::exchange(head_, head_->next);
-    if (pool_ != nullptr) {
+    if (block->lent) {
+      auto& piece = static_cast<lent_segment&>(*block);
+      piece.next = nullptr;
+      piece.done(piece);
+    } else if (pool_ != nullptr) {
       pool_->give_back(block);
     } else {
       free_block(block);

@@ -6,7 +6,9 @@
 // 2. A chain with a pool takes and gives back every block there, so it must die on the lane that
 //    owns the pool, and the pool outlives its chains. A chain without a pool may die on any
 //    thread.
-// 3. A pool keeps at most free_blocks_max idle blocks, last used first, so that the hot blocks
+// 3. Lent memory is part of a chain without a copy, is never written to, and is told once when the
+//    chain has done with it.
+// 4. A pool keeps at most free_blocks_max idle blocks, last used first, so that the hot blocks
 //    stay in the cache; outstanding() counts those in chains.
 //
 // Threads: a pool may be shared by lanes (its mutex is taken once for 16 KiB); a chain has one
@@ -27,16 +29,36 @@ namespace partita::wire {
 
 inline constexpr std::size_t segment_bytes = 16 * 1024;  ///< a block with its header
 
-/// One block. Its bytes follow the header in the same allocation.
+/// One block. Its bytes follow the header in the same allocation, unless they are lent.
 struct segment {
   segment* next = nullptr;
   std::size_t used = 0;  ///< of a chain's last block only the chain knows it
+  bool lent = false;
 
-  [[nodiscard]] std::byte* begin() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
-  [[nodiscard]] const std::byte* begin() const noexcept {
-    return reinterpret_cast<const std::byte*>(this + 1);
+  [[nodiscard]] inline const std::byte* begin() const noexcept;
+  /// Of a block of the chain's own.
+  [[nodiscard]] std::byte* own() noexcept {
+    PARTITA_ASSERT(!lent);
+    return reinterpret_cast<std::byte*>(this + 1);
   }
 };
+
+/// Memory that a chain takes in as it is. It belongs to whoever made it, who is told when the chain
+/// has done with it; in one chain at a time.
+struct lent_segment : segment {
+  lent_segment(std::span<const std::byte> lent_bytes, void (*told)(lent_segment&) noexcept)
+      : bytes(lent_bytes), done(told) {
+    lent = true;
+  }
+
+  std::span<const std::byte> bytes;
+  void (*done)(lent_segment&) noexcept;
+};
+
+inline const std::byte* segment::begin() const noexcept {
+  return lent ? static_cast<const lent_segment*>(this)->bytes.data()
+              : reinterpret_cast<const std::byte*>(this + 1);
+}
 
 inline constexpr std::size_t segment_capacity = segment_bytes - sizeof(segment);
 
@@ -80,7 +102,7 @@ class segment_chain {
   }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   [[nodiscard]] segment_pool* pool() const noexcept { return pool_; }
-  /// Bytes of memory held, blocks in full.
+  /// Bytes of its own memory, blocks in full.
   [[nodiscard]] std::size_t footprint() const noexcept { return blocks_ * segment_bytes; }
 
   void append(const void* bytes, std::size_t count) {
@@ -92,6 +114,9 @@ class segment_chain {
     }
   }
   void append(std::span<const std::byte> bytes) { append(bytes.data(), bytes.size()); }
+
+  /// Appends the memory itself. It must stay unchanged until it is told that it is done with.
+  void lend(lent_segment& piece);
 
   /// Contiguous room for at least `count` bytes (at most segment_capacity), to be written directly
   /// and kept by commit(). What is left of the current block is skipped when it is too small.
@@ -148,12 +173,13 @@ class segment_chain {
     return block == tail_ ? static_cast<std::size_t>(cursor_ - tail_begin_) : block->used;
   }
   void open_block();
+  void link(segment& block, const std::byte* begin) noexcept;
   void append_across_blocks(const std::byte* bytes, std::size_t count);
 
   segment_pool* pool_ = nullptr;
   segment* head_ = nullptr;
   segment* tail_ = nullptr;
-  std::byte* tail_begin_ = nullptr;
+  const std::byte* tail_begin_ = nullptr;
   std::byte* cursor_ = nullptr;
   std::byte* end_ = nullptr;
   std::size_t closed_bytes_ = 0;  ///< in the blocks before the last

@@ -101,6 +101,22 @@ TEST_F(Batch, ASealedBatchCanBeNumberedAgainWhileNothingOfItIsInDoubt) {
   EXPECT_EQ(numbers_in(batch_), (numbers{0})) << "with a checksum that fits";
 }
 
+TEST_F(Batch, LargeRecordsLieInItAmongOthers) {
+  for (const wire::codec codec : {wire::codec::none, wire::codec::lz4}) {
+    batch mixed{&pool_, nullptr};
+    next_ = 0;
+    add(mixed, 1);
+    add(mixed, 2, {}, 100'000);
+    add(mixed, 3, {}, 50'000);
+    add(mixed, 4);
+    mixed.stamp(stamp_a, codec, wire::levels_of(codec).preset);
+    EXPECT_EQ(numbers_in(mixed), (numbers{0, 1, 2, 3}));
+    EXPECT_EQ(mixed.uncompressed_size() > 150'000, true);
+    mixed.enter(batch_state::failed);
+  }
+  EXPECT_EQ(pool_.outstanding(), 0U);
+}
+
 TEST_F(Batch, ABatchInDoubtIsNeverNumberedAgain) {
   contract_guard guard;
   add(batch_, 1);

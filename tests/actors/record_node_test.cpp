@@ -58,6 +58,28 @@ TEST(RecordNode, LargeRecordsGetMemoryOfTheirOwn) {
   release_record_node(*node);
 }
 
+TEST(RecordNode, ALentTailLivesUntilNodeAndBatchHaveBothLetGo) {
+  for (const bool node_first : {true, false}) {
+    record_node* node = filled_node(100'000, 0x5a);
+    const std::byte* const tail = node->tail().data();
+    wire::segment_chain chain;
+    chain.lend(lend_tail(*node));
+    if (node_first) {
+      release_record_node(*node);
+      chain.for_each([&](std::span<const std::byte> piece) {
+        EXPECT_EQ(piece.data(), tail);
+        EXPECT_EQ(piece.size(), 100'000U);
+        EXPECT_EQ(piece.back(), std::byte{0x5a});
+      });
+      chain.clear();
+    } else {
+      chain.clear();
+      EXPECT_TRUE(holds(*node, 0x5a));
+      release_record_node(*node);
+    }
+  }
+}
+
 // A node's flags carry the code of a refusal and nothing else: where its memory lies once shared
 // them, so that large records were refused and refused ones freed what they did not own.
 TEST(RecordNode, FlagsBelongToTheRefusalWhateverTheSize) {

@@ -68,6 +68,50 @@ TEST(SegmentChain, PreparedRoomIsContiguousAndCommitKeepsWhatWasWritten) {
   EXPECT_EQ(chain.footprint(), 2 * segment_bytes);
 }
 
+TEST(SegmentChain, LentMemoryIsTakenInWithoutACopyAndToldOfOnce) {
+  static int told;
+  told = 0;
+  const auto lent = numbered(3 * segment_bytes);
+  lent_segment piece(lent, [](lent_segment&) noexcept { ++told; });
+  segment_pool pool;
+  std::vector<std::byte> expected;
+  const auto expect = [&expected](std::span<const std::byte> bytes) {
+    expected.insert(expected.end(), bytes.begin(), bytes.end());
+  };
+  {
+    segment_chain chain(&pool);
+    chain.append(as_bytes("before"));
+    chain.lend(piece);
+    chain.append(as_bytes("behind"));
+    expect(as_bytes("before"));
+    expect(lent);
+    expect(as_bytes("behind"));
+    EXPECT_EQ(chain.size(), expected.size());
+    EXPECT_EQ(chain.flatten(), expected);
+    EXPECT_EQ(chain.flatten(10), std::vector<std::byte>(expected.begin() + 10, expected.end()));
+    std::vector<const std::byte*> pieces;
+    chain.for_each([&](std::span<const std::byte> each) { pieces.push_back(each.data()); });
+    ASSERT_EQ(pieces.size(), 3u);
+    EXPECT_EQ(pieces[1], lent.data());
+    chain.patch(0, as_bytes("BEFORE"));
+    std::vector<std::byte> read(12);
+    chain.read(expected.size() - 12, read);
+    EXPECT_EQ(read, std::vector<std::byte>(expected.end() - 12, expected.end()));
+    EXPECT_EQ(told, 0);
+  }
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(pool.outstanding(), 0u);
+}
+
+TEST(SegmentChain, LentMemoryIsNeverWrittenTo) {
+  const auto lent = numbered(100);
+  lent_segment piece(lent, [](lent_segment&) noexcept {});
+  segment_chain chain;
+  chain.lend(piece);
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(chain.patch(0, as_bytes("x")), "lent");
+}
+
 TEST(SegmentChain, PatchAndReadCrossBlockBorders) {
   segment_chain chain;
   auto expected = numbered(3 * segment_bytes);
