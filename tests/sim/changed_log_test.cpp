@@ -111,7 +111,9 @@ class CompactedLog : public ChangedLog {
     return told.value_or(outcome(failed{}));
   }
   outcome produce_muted(bool is_first = false) {
-    if (!is_first) EXPECT_TRUE(produce_keyed(*ours_, "first", "1").is_delivered());
+    if (!is_first) {
+      EXPECT_TRUE(produce_keyed(*ours_, "first", "1").is_delivered());
+    }
     fault mute;
     mute.reply = reply::never;
     mute.times = 1'000'000;
